@@ -37,7 +37,7 @@ struct allocation_probes {
 	pid_t pid;
 	struct bpf_object *object;
 	struct allocation_target *target; /* the program's, mapped */
-	int program_fd;
+	int program_fd, blocks_fd;
 	uint32_t attach_type;
 	struct allocation_place places[ALLOCATION_PLACES_MAX];
 	size_t count;
@@ -84,13 +84,15 @@ static int map_entries(const struct bpf_object *object, const char *name, uint32
 static int find_parts(struct allocation_probes *probes)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(probes->object, "target_of");
+	struct bpf_map *blocks = bpf_object__find_map_by_name(probes->object, "blocks");
 	struct bpf_program *program =
 		bpf_object__find_program_by_name(probes->object, "on_allocation");
 	void *target;
 
-	if (!map || !program)
+	if (!map || !blocks || !program)
 		return -ENOENT;
 	probes->program_fd = bpf_program__fd(program);
+	probes->blocks_fd = bpf_map__fd(blocks);
 	target = mmap(NULL, TARGET_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 	if (target == MAP_FAILED)
 		return -errno;
@@ -398,6 +400,27 @@ void allocation_probes_close(struct allocation_probes *probes)
 	for (size_t i = 0; i < count; i++)
 		if (probes->closings[i].thread_exists)
 			pthread_join(probes->closings[i].thread, NULL);
+}
+
+/* One that goes while its successor is asked for lets the kernel begin anew: so there is a limit.
+ */
+void allocation_probes_blocks(const struct allocation_probes *probes,
+			      void (*take)(void *context, uint64_t address, uint32_t number),
+			      void *context)
+{
+	uint64_t address, next;
+	bool first = true;
+
+	for (unsigned i = 0; i < 2 * ALLOCATION_BLOCKS_MAX; i++) {
+		struct allocation_block block;
+
+		if (bpf_map_get_next_key(probes->blocks_fd, first ? NULL : &address, &next))
+			return;
+		first = false;
+		address = next;
+		if (!bpf_map_lookup_elem(probes->blocks_fd, &address, &block))
+			take(context, address, block.number);
+	}
 }
 
 struct allocation_counts allocation_probes_counts(const struct allocation_probes *probes)

@@ -64,6 +64,15 @@ void allocation_probes_set_stack(struct allocation_probes *probes, unsigned page
 __attribute__((warn_unused_result)) int allocation_probes_open(struct allocation_probes *probes);
 void allocation_probes_close(struct allocation_probes *probes);
 
+/*
+ * Sampled blocks that were not seen to be given back in any window so far: where each is, and its
+ * sample's number. What comes and goes meanwhile may be missing, or told twice; of very many, those
+ * sampled first are forgotten. Any thread.
+ */
+void allocation_probes_blocks(const struct allocation_probes *probes,
+			      void (*take)(void *context, uint64_t address, uint32_t number),
+			      void *context);
+
 /* What the program has counted so far; any thread. */
 struct allocation_counts allocation_probes_counts(const struct allocation_probes *probes);
 

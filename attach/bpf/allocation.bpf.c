@@ -15,7 +15,6 @@
 
 #define RING_BYTES          (1u << 20) /* replaced by the clock's */
 #define CALLS_MAX           4096       /* sampled and not returned */
-#define BLOCKS_MAX          16384      /* sampled and not given back */
 #define CHUNK_HEADER        8
 #define CHUNK_FLAGS         7u
 #define CHUNK_MAPPED        2u
@@ -27,11 +26,6 @@ struct call {
 	__u64 return_to;
 	__u64 out;    /* where the block's address will be; 0: it is returned */
 	__u32 number; /* of the sample */
-	__u32 window;
-};
-
-struct block {
-	__u32 number;
 	__u32 window;
 };
 
@@ -59,9 +53,9 @@ struct {
 /* By address. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, BLOCKS_MAX);
+	__uint(max_entries, ALLOCATION_BLOCKS_MAX);
 	__type(key, __u64);
-	__type(value, struct block);
+	__type(value, struct allocation_block);
 } blocks SEC(".maps");
 
 static __always_inline void add(__u64 *count, __u64 more)
@@ -194,7 +188,7 @@ static __always_inline void send_release(__u32 number)
 /* The block's number, which is forgotten; 0: it was not sampled in this window. */
 static __always_inline __u32 forget_block(const struct allocation_target *target, __u64 address)
 {
-	struct block *block = bpf_map_lookup_elem(&blocks, &address);
+	struct allocation_block *block = bpf_map_lookup_elem(&blocks, &address);
 	__u32 number;
 
 	if (!block)
@@ -206,7 +200,7 @@ static __always_inline __u32 forget_block(const struct allocation_target *target
 
 static __always_inline void note_block(const struct pt_regs *context, const struct call *call)
 {
-	struct block block = { call->number, call->window };
+	struct allocation_block block = { call->number, call->window };
 	__u64 address = call->out ? user_word(call->out) : context->rax;
 
 	if (address)

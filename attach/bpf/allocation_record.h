@@ -43,6 +43,13 @@ enum allocation_operation {
 /* A byte's chance to be sampled is scale in so many. */
 #define ALLOCATION_SCALE_BITS 32
 
+/* Sampled and not given back: by address. */
+#define ALLOCATION_BLOCKS_MAX 16384
+struct allocation_block {
+	__u32 number; /* of the sample */
+	__u32 window;
+};
+
 /* Counted of all calls while recording, but for idle_hits, whether sampled or not; they only grow.
  */
 struct allocation_counts {

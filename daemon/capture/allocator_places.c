@@ -310,13 +310,15 @@ static void add_library(struct target *target, struct allocator_places *places)
 	}
 }
 
-void allocator_places_find(struct target *target, struct allocator_places *ret_places)
+void allocator_places_find(struct target *target, enum allocator_scope scope,
+			   struct allocator_places *ret_places)
 {
-	*ret_places = (struct allocator_places){ .count = 0 };
+	*ret_places = (struct allocator_places){ .python = ALLOCATOR_NOT_FOUND };
 	/* Probes come in this order, each some time after the one before: those that are hit most
 	 * come last. */
 	add_library(target, ret_places);
-	add_python(target, ret_places);
+	if (scope == ALLOCATORS_ALL)
+		add_python(target, ret_places);
 }
 
 void allocator_places_deinit(struct allocator_places *places)

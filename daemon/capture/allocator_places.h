@@ -17,6 +17,11 @@
 
 #define ALLOCATOR_FILES_MAX 2
 
+enum allocator_scope {
+	ALLOCATORS_ALL,
+	ALLOCATORS_OF_LIBRARY, /* malloc() and its like alone */
+};
+
 struct allocator_places {
 	struct allocation_place items[ALLOCATION_PLACES_MAX];
 	size_t count;
@@ -27,7 +32,8 @@ struct allocator_places {
 };
 
 /* Reads, nothing else; never while a thread is stopped. Deinit in any case. */
-void allocator_places_find(struct target *target, struct allocator_places *ret_places);
+void allocator_places_find(struct target *target, enum allocator_scope scope,
+			   struct allocator_places *ret_places);
 void allocator_places_deinit(struct allocator_places *places);
 
 /* ---- parts, by themselves for tests ---- */

@@ -303,7 +303,11 @@ const struct option_row option_table[] = {
 	  .help = { { RECORD, NULL,
 		      "with --memory: also what each line allocates a second,\n"
 		      "and what of it is temporary: by breakpoints in the\n"
-		      "program's copy of its allocators, for moments" } } },
+		      "program's copy of its allocators, for moments" },
+		    { HEAP, NULL,
+		      "with -d: also which lines allocate what stays, where\n"
+		      "no container tells (memory of C): by breakpoints in\n"
+		      "the program's copy of malloc(), for moments" } } },
 	{ .name = "loads",
 	  .together = "stores",
 	  .parse = option_flag,

@@ -376,6 +376,9 @@ static int settle_heap(struct option_parser *parser)
 		options->max_overhead = OVERHEAD_DEFAULT;
 	if (options->interval_ns && !options->duration_given)
 		return options_refuse(parser, "--interval goes with -d: one look has none");
+	if (options->allocations && !options->duration_given)
+		return options_refuse(parser, "--allocations goes with -d: of one look nothing is "
+					      "known to stay");
 	if (options->command ||
 	    (!options->recording_count && options->pid_count + (options->name != NULL) != 1))
 		return options_refuse(parser, "heap is of one process, given by its id or --name");

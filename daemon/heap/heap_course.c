@@ -18,6 +18,8 @@
 #define INTERVAL_MIN_NS     (20 * NS_PER_MS)
 /* A watch begins when so much of the time is over, to have seen what grows, and to see it grow. */
 #define WATCH_AFTER_PART 4
+/* Of the limit of overhead, beside probes. */
+#define WATCH_PART 0.5
 /* A breakpoint is there after so long, by when so many objects may have been made. */
 #define LEAD_S     0.0003
 #define LEAD_LEAST 1
@@ -34,7 +36,7 @@ struct run {
 	struct heap_course *course;
 	struct heap_look *last;
 	uint64_t began_ns, began_cpu_ns;
-	bool watch_tried;
+	bool watch_tried, probes_tried;
 	unsigned torn_in_row;
 };
 
@@ -176,7 +178,7 @@ static int watch(struct run *run)
 	const struct heap_course_options *options = run->options;
 	struct heap_course *course = run->course;
 	struct heap_watch_options watch_options = {
-		.max_overhead = options->max_overhead,
+		.max_overhead = options->max_overhead * (options->allocations ? WATCH_PART : 1),
 		.stop_signal = options->stop_signal,
 		.impersonator = options->look.impersonator,
 	};
@@ -198,11 +200,49 @@ static int watch(struct run *run)
 	return 0;
 }
 
+/* No length of a container tells where that is made. */
+static bool is_worth_probes(const struct heap_verdict *verdict)
+{
+	return verdict->kind == HEAP_VERDICT_NATIVE ||
+	       (verdict->kind == HEAP_VERDICT_LEAK && !verdict->grower_decided);
+}
+
+static void probe(struct run *run)
+{
+	const struct heap_course_options *options = run->options;
+	struct heap_course *course = run->course;
+
+	if (!options->allocations || run->probes_tried || !is_worth_probes(&course->verdict))
+		return;
+	run->probes_tried = true;
+	course->probes = heap_probes_start(run->pid, options->max_overhead * (1 - WATCH_PART),
+					   options->look.impersonator, &course->probes_error);
+	course->probes_state = course->probes ? HEAP_WATCH_DONE : HEAP_WATCH_REFUSED;
+}
+
+/* Once it is known what grows, and for as long as there is time to see it grow. */
+static int attach(struct run *run, uint64_t elapsed_ns)
+{
+	const struct heap_course_options *options = run->options;
+
+	if (elapsed_ns < options->duration_ns / WATCH_AFTER_PART ||
+	    (options->duration_ns && elapsed_ns >= options->duration_ns))
+		return 0;
+	probe(run);
+	return options->no_watch || run->watch_tried ? 0 : watch(run);
+}
+
 static int look_once(struct run *run, struct error *error)
 {
-	struct heap_look *look = heap_looker_look(run->looker, error);
-	uint64_t elapsed_ns = clock_now_ns() - run->began_ns;
+	struct heap_probes *probes = run->course->probes;
+	struct heap_questions questions = { .count = 0 };
+	struct heap_look *look;
+	uint64_t elapsed_ns;
 
+	if (probes)
+		questions = heap_probes_ask(probes);
+	look = heap_looker_look(run->looker, &questions, error);
+	elapsed_ns = clock_now_ns() - run->began_ns;
 	if (!look)
 		return -1;
 	switch (heap_growth_tear(&run->course->growth, look)) {
@@ -222,6 +262,8 @@ static int look_once(struct run *run, struct error *error)
 		break;
 	}
 	run->torn_in_row = 0;
+	if (probes)
+		heap_probes_answer(probes, look);
 	heap_look_destroy(run->last);
 	run->last = look;
 	memory_limit_read(run->pid, &run->course->limit);
@@ -229,9 +271,7 @@ static int look_once(struct run *run, struct error *error)
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
-	if (!run->options->no_watch && !run->watch_tried &&
-	    elapsed_ns >= run->options->duration_ns / WATCH_AFTER_PART &&
-	    (!run->options->duration_ns || elapsed_ns < run->options->duration_ns) && watch(run)) {
+	if (attach(run, elapsed_ns)) {
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
@@ -256,8 +296,10 @@ static int look_on(struct run *run, struct error *error)
 	}
 }
 
-static void end_watch(struct heap_course *course)
+static void detach(struct heap_course *course)
 {
+	if (course->probes)
+		heap_probes_end(course->probes);
 	if (!course->watch)
 		return;
 	heap_watch_end(course->watch);
@@ -281,9 +323,11 @@ struct heap_look *heap_course_take(pid_t pid, const struct heap_course_options *
 		return NULL;
 	}
 	run.course->watch_state = options->no_watch ? HEAP_WATCH_UNWANTED : HEAP_WATCH_NOT_NEEDED;
+	run.course->probes_state =
+		options->allocations ? HEAP_WATCH_NOT_NEEDED : HEAP_WATCH_UNWANTED;
 	run.looker = heap_looker_create(pid, &options->look, error);
 	failure = run.looker ? look_on(&run, error) : -1;
-	end_watch(run.course);
+	detach(run.course);
 	heap_looker_destroy(run.looker);
 	if (!failure && !run.last) {
 		error_set(error, EXIT_NO_TARGET,
@@ -304,6 +348,7 @@ void heap_course_destroy(struct heap_course *course)
 	if (!course)
 		return;
 	heap_watch_destroy(course->watch);
+	heap_probes_destroy(course->probes);
 	heap_growth_deinit(&course->growth);
 	free(course->growers);
 	free(course->paths);
@@ -359,6 +404,18 @@ const struct heap_watched *heap_course_made(const struct heap_course *course, si
 		if (watched[i].made.type && is_believed(watched, count, &watched[i]) && !number--)
 			return &watched[i];
 	return NULL;
+}
+
+bool heap_course_is_native(const struct heap_course *course)
+{
+	return course->verdict.kind == HEAP_VERDICT_NATIVE;
+}
+
+const struct heap_kept_result *heap_course_kept(const struct heap_course *course)
+{
+	return course->probes ? heap_probes_result(course->probes, heap_course_is_native(course),
+						   course->verdict.bytes_per_s)
+			      : NULL;
 }
 
 double heap_course_seconds_left(const struct heap_course *course)

@@ -12,6 +12,7 @@
 #define PIEPROFD_DAEMON_HEAP_HEAP_COURSE_H
 
 #include "attach/memory_limit.h"
+#include "daemon/heap/heap_probes.h"
 #include "daemon/heap/heap_verdict.h"
 #include "daemon/heap/heap_watch.h"
 
@@ -25,6 +26,7 @@ struct heap_course_options {
 	uint64_t duration_ns; /* 0: until wait() says so */
 	uint64_t interval_ns; /* between two looks; 0: as little as they cost */
 	bool no_watch;        /* nothing is attached */
+	bool allocations;     /* probes may be set (heap_probes.h) */
 	double max_overhead;  /* heap_watch.h */
 	int stop_signal;      /* likewise */
 	/* Sleeps for so long. True: it shall end now. looks: that were taken. */
@@ -51,7 +53,10 @@ struct heap_course {
 	enum heap_watch_state watch_state;
 	struct error watch_error;
 	struct heap_watch *watch; /* ended; NULL: there was none */
-	bool ended;               /* the process did, before its time was over */
+	enum heap_watch_state probes_state;
+	struct error probes_error;
+	struct heap_probes *probes; /* likewise */
+	bool ended;                 /* the process did, before its time was over */
 };
 
 /*
@@ -70,6 +75,11 @@ const struct heap_watched *heap_course_watched(const struct heap_course *course,
 /* The types of which it was watched where they are made, as far as that can be believed, one after
  * the other; NULL: no more. */
 const struct heap_watched *heap_course_made(const struct heap_course *course, size_t number);
+
+/* Whether it is about memory that no object holds, for heap_probes_result(). */
+bool heap_course_is_native(const struct heap_course *course);
+/* Which lines make what stays; NULL: there were no probes. */
+const struct heap_kept_result *heap_course_kept(const struct heap_course *course);
 
 /* In how many seconds the control group's limit is reached at this pace; 0: never, or not known. */
 double heap_course_seconds_left(const struct heap_course *course);

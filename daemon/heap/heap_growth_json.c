@@ -7,6 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+static const char *const states[] = { [HEAP_WATCH_DONE] = "done",
+				      [HEAP_WATCH_NOT_NEEDED] = "not_needed",
+				      [HEAP_WATCH_UNWANTED] = "unwanted",
+				      [HEAP_WATCH_REFUSED] = "refused" };
+
 static double seconds_of(uint64_t ns)
 {
 	return (double)ns / (double)NS_PER_SECOND;
@@ -43,7 +48,7 @@ json_t *heap_json_with_path(json_t *object, const struct heap_look *look, uint32
 
 /* ---- lines */
 
-static json_t *json_place(const struct heap_watch_place *place)
+static json_t *json_place(const struct heap_site_place *place)
 {
 	json_t *object = json_object();
 
@@ -52,17 +57,25 @@ static json_t *json_place(const struct heap_watch_place *place)
 	return json_with(object, "function", json_text(place->function));
 }
 
-static json_t *json_site(const struct heap_watch_site *site)
+/* Behind what was counted there. */
+static json_t *with_ways(json_t *object, const struct heap_site *site)
 {
-	json_t *object = json_place(&site->place), *callers = json_array();
+	json_t *callers = json_array();
 
 	for (unsigned i = 0; i < site->caller_count; i++)
 		callers = json_appended(callers, json_place(&site->callers[i]));
-	object = json_with(object, "grown", json_count(site->grown));
-	object = json_with(object, "shrunk", json_count(site->shrunk));
 	object = json_with(object, "through",
 			   site->through.line ? json_place(&site->through) : json_null());
 	return json_with(object, "callers", callers);
+}
+
+static json_t *json_site(const struct heap_watch_site *site)
+{
+	json_t *object = json_place(&site->site.place);
+
+	object = json_with(object, "grown", json_count(site->grown));
+	object = json_with(object, "shrunk", json_count(site->shrunk));
+	return with_ways(object, &site->site);
 }
 
 static json_t *json_lines(const struct heap_watched *watched)
@@ -135,6 +148,75 @@ static json_t *json_made(const struct heap_look *look)
 		made = json_appended(made, object);
 	}
 	return made;
+}
+
+/* ---- what stays */
+
+static json_t *with_sum(json_t *object, const char *blocks, const char *bytes,
+			struct heap_kept_sum sum)
+{
+	object = json_with(object, blocks, json_count(sum.blocks));
+	return json_with(object, bytes, json_count(sum.bytes));
+}
+
+static json_t *with_sums(json_t *object, struct heap_kept_sum made, struct heap_kept_sum kept,
+			 struct heap_kept_sum native)
+{
+	object = with_sum(object, "made", "made_bytes", made);
+	object = with_sum(object, "kept", "kept_bytes", kept);
+	return with_sum(object, "unheld", "unheld_bytes", native);
+}
+
+static json_t *json_kept_site(const struct heap_kept_site *site)
+{
+	json_t *object = site->site.place.file[0] ? json_place(&site->site.place) : json_object();
+
+	object = with_sums(object, site->made, site->kept, site->native);
+	return with_ways(object, &site->site);
+}
+
+static json_t *with_kept(json_t *object, const struct heap_course *course)
+{
+	static const char *const doubts[] = { [HEAP_KEPT_CERTAIN] = NULL,
+					      [HEAP_KEPT_NO_LOOKS] = "too_few_looks",
+					      [HEAP_KEPT_NOTHING] = "nothing_stayed",
+					      [HEAP_KEPT_UNSEEN] = "too_little_seen" };
+	const struct heap_kept_result *result = heap_course_kept(course);
+	const struct heap_kept *kept = result ? heap_probes_kept(course->probes) : NULL;
+	json_t *lines = json_array();
+
+	if (!result)
+		return json_with(object, "lines", lines);
+	for (size_t i = 0; i < result->site_count; i++)
+		lines = json_appended(lines, json_kept_site(result->sites[i]));
+	object = with_sums(object, result->made, result->kept, result->native);
+	object = json_with(object, "age_s", json_figure(seconds_of(result->age_ns)));
+	object = json_with(object, "observed_s", json_figure(seconds_of(result->observed_ns)));
+	object = json_with(object, "doubt",
+			   doubts[result->doubt] ? json_text(doubts[result->doubt]) : json_null());
+	object = json_with(object, "without_python", json_count(kept->without_python));
+	object =
+		json_with(object, "left_out", json_count(kept->beyond_blocks + kept->beyond_sites));
+	return json_with(object, "lines", lines);
+}
+
+static json_t *json_probes(const struct heap_course *course)
+{
+	struct allocation_counts_sum counts = { 0 };
+	json_t *object = json_object();
+
+	if (course->probes)
+		counts = heap_probes_figures(course->probes).counts;
+	object = json_with(object, "state", json_text(states[course->probes_state]));
+	object = json_with(object, "refusal",
+			   course->probes_state == HEAP_WATCH_REFUSED
+				   ? json_text(course->probes_error.cause)
+				   : json_null());
+	object = json_with(object, "windows", json_count(counts.windows));
+	object = json_with(object, "probed_s", json_figure(seconds_of(counts.probed_ns)));
+	object = json_with(object, "cost_s", json_figure(seconds_of(counts.cost_ns)));
+	object = json_with(object, "hits", json_count(counts.hits));
+	return with_kept(object, course);
 }
 
 /* ---- all */
@@ -210,10 +292,6 @@ static json_t *json_looks(const struct heap_growth *growth)
 
 static json_t *json_watch(const struct heap_course *course)
 {
-	static const char *const states[] = { [HEAP_WATCH_DONE] = "done",
-					      [HEAP_WATCH_NOT_NEEDED] = "not_needed",
-					      [HEAP_WATCH_UNWANTED] = "unwanted",
-					      [HEAP_WATCH_REFUSED] = "refused" };
 	json_t *object = json_object();
 
 	object = json_with(object, "state", json_text(states[course->watch_state]));
@@ -241,6 +319,7 @@ json_t *heap_json_with_course(json_t *object, const struct heap_look *look)
 	object = json_with(object, "growing", json_growing(look));
 	object = json_with(object, "made", json_made(look));
 	object = json_with(object, "watch", json_watch(look->course));
+	object = json_with(object, "stays", json_probes(look->course));
 	object = json_with(object, "limit", json_limit(look->course));
 	object = json_with(object, "looks", json_looks(growth));
 	return json_with(object, "not_followed", left_out);

@@ -139,20 +139,30 @@ void heap_text_looks(const struct text_layout *layout, const struct heap_look *l
 {
 	const struct heap_course *course = look->course;
 	const struct heap_growth *growth = &course->growth;
-	char words[1024], stops[160] = "nobody was stopped";
+	char words[1024], stops[160] = "nobody was stopped", probes[200] = "";
 
 	if (course->watch)
 		snprintf(stops, sizeof(stops),
 			 "threads were stopped %" PRIu64 " times, for %s in all",
 			 heap_watch_stops(course->watch),
 			 figure_ns(heap_watch_stopped_ns(course->watch)).text);
+	if (course->probes) {
+		struct allocation_counts_sum counts = heap_probes_figures(course->probes).counts;
+
+		snprintf(probes, sizeof(probes),
+			 "; there were probes at malloc() %" PRIu64
+			 " times, for %s in all, hit %" PRIu64 " times, which cost %s",
+			 counts.windows, figure_ns(counts.probed_ns).text, counts.hits,
+			 figure_ns(counts.cost_ns).text);
+	}
 	snprintf(words, sizeof(words),
 		 "%" PRIu64
-		 " looks, %s of CPU time each, of which %s to copy; %s. Not followed, as "
+		 " looks, %s of CPU time each, of which %s to copy; %s%s. Not followed, as "
 		 "they are many and small: %" PRIu64 " types, %" PRIu64 " paths, %" PRIu64
 		 " containers. Left out, as memory moved while it was copied: %" PRIu64 " looks.",
 		 growth->taken, figure_ns(growth->cpu_ns / growth->taken).text,
-		 figure_ns(growth->copy_cpu_ns / growth->taken).text, stops, growth->types.left_out,
-		 growth->paths.left_out, growth->containers.left_out, growth->torn);
+		 figure_ns(growth->copy_cpu_ns / growth->taken).text, stops, probes,
+		 growth->types.left_out, growth->paths.left_out, growth->containers.left_out,
+		 growth->torn);
 	text_wrapped(layout, "  ", words);
 }

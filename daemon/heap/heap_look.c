@@ -134,7 +134,8 @@ static int read_patiently(void *context, struct memory_range *ranges, size_t cou
 }
 
 static int take_snapshot(struct heap_look *look, struct target *target,
-			 const struct heap_look_options *options, struct error *error)
+			 const struct heap_look_options *options,
+			 const struct heap_questions *questions, struct error *error)
 {
 	const struct heap_limits limits = { .no_holders = options->no_holders,
 					    .memory_bytes = look->memory_bytes };
@@ -166,6 +167,10 @@ static int take_snapshot(struct heap_look *look, struct target *target,
 	pages = page_map_reader(&map);
 	source.pages = &pages;
 	source.anonymous_bytes = read_anonymous(look->pid);
+	if (questions) {
+		source.asked = questions->addresses;
+		source.asked_count = questions->count;
+	}
 	if (procfs_read_status(look->pid, 0, &status))
 		status.inner_pid = 0;
 	source.stack_count = list_stacks(target, status.inner_pid, stacks);
@@ -267,7 +272,8 @@ void heap_looker_destroy(struct heap_looker *looker)
 	free(looker);
 }
 
-struct heap_look *heap_looker_look(struct heap_looker *looker, struct error *error)
+struct heap_look *heap_looker_look(struct heap_looker *looker,
+				   const struct heap_questions *questions, struct error *error)
 {
 	const struct heap_look_options *options = &looker->options;
 	struct heap_look *look;
@@ -292,7 +298,7 @@ struct heap_look *heap_looker_look(struct heap_looker *looker, struct error *err
 	look->time_ns = clock_now_ns();
 	look->unix_ns = clock_read_ns(CLOCK_REALTIME);
 	cpu_ns = clock_thread_cpu_ns();
-	if (take_snapshot(look, &looker->target, options, error)) {
+	if (take_snapshot(look, &looker->target, options, questions, error)) {
 		heap_look_destroy(look);
 		explain_end(looker, error);
 		return NULL;
@@ -305,7 +311,7 @@ struct heap_look *heap_look_take(pid_t pid, const struct heap_look_options *opti
 				 struct error *error)
 {
 	struct heap_looker *looker = heap_looker_create(pid, options, error);
-	struct heap_look *look = looker ? heap_looker_look(looker, error) : NULL;
+	struct heap_look *look = looker ? heap_looker_look(looker, NULL, error) : NULL;
 
 	heap_looker_destroy(looker);
 	return look;

@@ -48,8 +48,18 @@ struct heap_looker *heap_looker_create(pid_t pid, const struct heap_look_options
 				       struct error *error);
 void heap_looker_destroy(struct heap_looker *looker);
 
-/* NULL with *error filled; EXIT_NO_TARGET: the process has ended, or is another program now. */
-struct heap_look *heap_looker_look(struct heap_looker *looker, struct error *error);
+/* Blocks of malloc()'s of which the look is to say what there is by now. */
+struct heap_questions {
+	const remote_addr *addresses;
+	size_t count;
+};
+
+/*
+ * questions: borrowed for the call; NULL: none. NULL with *error filled; EXIT_NO_TARGET: the
+ * process has ended, or is another program now.
+ */
+struct heap_look *heap_looker_look(struct heap_looker *looker,
+				   const struct heap_questions *questions, struct error *error);
 
 /* One alone; likewise. */
 struct heap_look *heap_look_take(pid_t pid, const struct heap_look_options *options,

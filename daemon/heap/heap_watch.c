@@ -6,7 +6,6 @@
 #include "attach/watchdog.h"
 #include "common/clock.h"
 #include "daemon/capture/target.h"
-#include "daemon/cct/library_path.h"
 #include "daemon/detect/governor.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/heap/heap_layout.h"
@@ -312,44 +311,18 @@ static void watch_abandoned(void *context, struct tracee *tracee)
 	watch->hit.noted = false;
 }
 
-static struct heap_watch_place place_of(const struct python_frame *frame)
-{
-	struct heap_watch_place place = {
-		.line = python_code_line(frame->code, frame->instruction_offset),
-	};
-
-	snprintf(place.file, sizeof(place.file), "%s", frame->code->file);
-	snprintf(place.function, sizeof(place.function), "%s", frame->code->function);
-	return place;
-}
-
-static bool same_place(const struct heap_watch_place *a, const struct heap_watch_place *b)
-{
-	return a->line == b->line && !strcmp(a->file, b->file) && !strcmp(a->function, b->function);
-}
-
 /* NULL: there are more places than are told apart. */
 static struct heap_watch_site *take_site(struct heap_watched *watched,
 					 const struct python_stack *stack)
 {
-	struct heap_watch_site site = { 0 };
-	size_t own = 0;
+	struct heap_watch_site site = { .grown = 0 };
 
-	while (own < stack->count && path_is_library(stack->frames[own].code->file))
-		own++;
-	if (own == stack->count)
-		own = 0;
-	site.place = place_of(&stack->frames[own]);
+	heap_site_find(stack, &site.site);
 	for (unsigned i = 0; i < watched->site_count; i++)
-		if (same_place(&watched->sites[i].place, &site.place))
+		if (heap_site_same(&watched->sites[i].site, &site.site))
 			return &watched->sites[i];
 	if (watched->site_count == HEAP_WATCH_SITES_MAX)
 		return NULL;
-	if (own)
-		site.through = place_of(&stack->frames[0]);
-	for (size_t i = own + 1; i < stack->count && site.caller_count < HEAP_WATCH_CALLERS_MAX;
-	     i++)
-		site.callers[site.caller_count++] = place_of(&stack->frames[i]);
 	watched->sites[watched->site_count] = site;
 	return &watched->sites[watched->site_count++];
 }

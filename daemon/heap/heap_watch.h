@@ -28,6 +28,7 @@
 #define PIEPROFD_DAEMON_HEAP_HEAP_WATCH_H
 
 #include "common/error.h"
+#include "daemon/heap/heap_site.h"
 #include "pyintrospect/heap/heap_container.h"
 #include "pyintrospect/heap/heap_snapshot.h"
 
@@ -38,7 +39,6 @@
 #define HEAP_WATCH_OTHERS_MAX  20 /* stops at a container that tell nothing */
 #define HEAP_WATCH_MISSES_MAX  60 /* at a type: another one was put there */
 #define HEAP_WATCH_SITES_MAX   8
-#define HEAP_WATCH_CALLERS_MAX 4
 #define HEAP_WATCH_THREADS_MAX 512
 
 struct impersonator;
@@ -50,18 +50,9 @@ struct heap_watch_options {
 	struct impersonator *impersonator; /* borrowed, see target_init() */
 };
 
-struct heap_watch_place {
-	char file[256];
-	char function[128];
-	int line;
-};
-
-/* A line of the program, or the innermost one where all of them are a library's. */
+/* The callers are those of the first hit. */
 struct heap_watch_site {
-	struct heap_watch_place place;
-	struct heap_watch_place through; /* a library's that it called; line 0: none */
-	struct heap_watch_place callers[HEAP_WATCH_CALLERS_MAX]; /* of the first hit */
-	unsigned caller_count;
+	struct heap_site site;
 	unsigned grown, shrunk; /* hits */
 };
 

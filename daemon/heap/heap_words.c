@@ -187,25 +187,33 @@ static const char *base_name(const char *file)
 	return slash ? slash + 1 : file;
 }
 
+/* " through f (x.py:3)" and ", called by g (x.py:9) < ...". */
+static void put_ways(const struct heap_site *site, char through[220], char callers[480])
+{
+	size_t used = 0;
+
+	through[0] = callers[0] = '\0';
+	for (unsigned i = 0; i < site->caller_count && used < 480; i++)
+		used += (size_t)snprintf(callers + used, 480 - used, "%s%.60s (%.40s:%d)",
+					 i ? " < " : ", called by ", site->callers[i].function,
+					 base_name(site->callers[i].file), site->callers[i].line);
+	if (site->through.line)
+		snprintf(through, 220, " through %.60s (%.60s:%d)", site->through.function,
+			 base_name(site->through.file), site->through.line);
+}
+
 static void say_site(const struct teller *teller, const struct heap_watched *watched,
 		     const struct heap_watch_site *site)
 {
-	char callers[480] = "", through[220] = "", what[160] = "insertions";
-	size_t used = 0;
+	const struct heap_site_place *place = &site->site.place;
+	char callers[480], through[220], what[160] = "insertions";
 
-	for (unsigned i = 0; i < site->caller_count && used < sizeof(callers); i++)
-		used += (size_t)snprintf(callers + used, sizeof(callers) - used,
-					 "%s%.60s (%.40s:%d)", i ? " < " : ", called by ",
-					 site->callers[i].function,
-					 base_name(site->callers[i].file), site->callers[i].line);
-	if (site->through.line)
-		snprintf(through, sizeof(through), " through %.60s (%.60s:%d)",
-			 site->through.function, base_name(site->through.file), site->through.line);
+	put_ways(&site->site, through, callers);
 	if (watched->made.type)
 		snprintf(what, sizeof(what), "objects of %.120s", watched->made.name);
 	add(teller->words, "%sat %s:%d in %s%s (%u of %u %s)%s", watched->made.type ? "made " : "",
-	    site->place.file, site->place.line, site->place.function, through, site->grown,
-	    watched->grown, what, callers);
+	    place->file, place->line, place->function, through, site->grown, watched->grown, what,
+	    callers);
 }
 
 /* The places that insert most. */
@@ -263,6 +271,85 @@ static void say_made(const struct teller *teller)
 
 	for (size_t i = 0; (watched = heap_course_made(teller->course, i)); i++)
 		say_sites(teller, watched, 1);
+}
+
+static void say_kept_site(const struct teller *teller, const struct heap_kept_result *result,
+			  const struct heap_kept_site *kept, bool native)
+{
+	const struct heap_kept_sum all = native ? result->native : result->kept;
+	const struct heap_kept_sum stays = heap_kept_stays(kept, native);
+	const struct heap_site_place *place = &kept->site.place;
+	char callers[480], through[220], where[440] = "by threads that ran no Python code";
+
+	put_ways(&kept->site, through, callers);
+	if (place->file[0])
+		snprintf(where, sizeof(where), "at %s:%d in %s", place->file, place->line,
+			 place->function);
+	add(teller->words,
+	    "allocated %s%s: %.0f%% of what stays (%u of %u sampled blocks; %u of the %u made "
+	    "there "
+	    "are in use %s later)%s",
+	    where, through, 100 * (double)stays.bytes / (double)all.bytes, stays.blocks, all.blocks,
+	    stays.blocks, kept->made.blocks,
+	    heap_words_time((double)result->age_ns / NS_PER_SECOND).text, callers);
+}
+
+static void say_kept(const struct teller *teller, const struct heap_kept_result *result)
+{
+	bool native = heap_course_is_native(teller->course);
+	double seconds = (double)result->observed_ns / NS_PER_SECOND;
+
+	switch (result->doubt) {
+	case HEAP_KEPT_NO_LOOKS:
+		add(teller->words, "no line is named: there were too few looks since there were "
+				   "probes at malloc()");
+		break;
+	case HEAP_KEPT_NOTHING:
+		add(teller->words,
+		    "no line is named: of %u blocks that were sampled at malloc() hardly any "
+		    "has stayed",
+		    result->made.blocks);
+		break;
+	case HEAP_KEPT_UNSEEN:
+		add(teller->words,
+		    "no line is named: of what is allocated too little was seen (%.2g s of it) to "
+		    "tell what stays",
+		    seconds);
+		break;
+	case HEAP_KEPT_CERTAIN:
+		for (size_t i = 0; i < result->site_count && i < SITES_SHOWN; i++)
+			say_kept_site(teller, result, result->sites[i], native);
+		break;
+	}
+}
+
+/* Of memory of C nothing else names a line; of objects, the lines above may. */
+static void say_probes(const struct teller *teller)
+{
+	const struct heap_course *course = teller->course;
+	bool native = heap_course_is_native(course);
+
+	if (!native &&
+	    (course->verdict.kind != HEAP_VERDICT_LEAK || course->verdict.grower_decided))
+		return;
+	switch (course->probes_state) {
+	case HEAP_WATCH_UNWANTED:
+		if (native)
+			add(teller->words, "no line is named: --allocations names those that "
+					   "allocate it, by probes at malloc()");
+		break;
+	case HEAP_WATCH_REFUSED:
+		add(teller->words, "no line that allocates is named: %s",
+		    course->probes_error.cause);
+		break;
+	case HEAP_WATCH_NOT_NEEDED:
+		add(teller->words, "no line that allocates is named: what grows was not known in "
+				   "time");
+		break;
+	case HEAP_WATCH_DONE:
+		say_kept(teller, heap_course_kept(course));
+		break;
+	}
 }
 
 struct figure heap_words_time(double seconds)
@@ -325,6 +412,7 @@ void heap_words_say(const struct heap_look *look, struct heap_words *ret_words)
 	say_pace(&teller);
 	say_lines(&teller);
 	say_made(&teller);
+	say_probes(&teller);
 	say_garbage(&teller);
 	say_limit(&teller);
 	if (look->course->ended)

@@ -4,7 +4,6 @@
 #include "attach/allocation_probes.h"
 #include "attach/thread_schedule.h"
 #include "common/clock.h"
-#include "daemon/capture/allocator_places.h"
 #include "daemon/capture/clock_places.h"
 
 #include <pthread.h>
@@ -288,7 +287,8 @@ static void init_lock(struct allocation_windows *windows)
 	pthread_condattr_destroy(&attributes);
 }
 
-struct allocation_windows *allocation_windows_create(struct target *target, int ring_fd,
+struct allocation_windows *allocation_windows_create(struct target *target,
+						     enum allocator_scope scope, int ring_fd,
 						     double most_overhead, struct error *error)
 {
 	struct allocation_windows *windows = calloc(1, sizeof(*windows));
@@ -307,7 +307,7 @@ struct allocation_windows *allocation_windows_create(struct target *target, int 
 		.sampling = { .interval_bytes = INTERVAL_FIRST, .object_bytes = OBJECT_FIRST },
 	};
 	init_lock(windows);
-	allocator_places_find(target, &windows->places);
+	allocator_places_find(target, scope, &windows->places);
 	windows->figures.python = windows->places.python;
 	windows->figures.library = windows->places.library;
 	config = clock_places_of(target);
@@ -349,6 +349,13 @@ void allocation_windows_destroy(struct allocation_windows *windows)
 	if (windows->schedule >= 0)
 		close(windows->schedule);
 	free(windows);
+}
+
+void allocation_windows_blocks(const struct allocation_windows *windows,
+			       void (*take)(void *context, uint64_t address, uint32_t number),
+			       void *context)
+{
+	allocation_probes_blocks(windows->probes, take, context);
 }
 
 /* There is no other thread: closed one by one. */

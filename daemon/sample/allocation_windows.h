@@ -16,6 +16,7 @@
 #define PIEPROFD_DAEMON_SAMPLE_ALLOCATION_WINDOWS_H
 
 #include "common/error.h"
+#include "daemon/capture/allocator_places.h"
 #include "daemon/capture/target.h"
 #include "daemon/sample/allocation_figures.h"
 
@@ -25,7 +26,8 @@ struct allocation_windows;
  * Loads the program; no probe yet. ring_fd: the clocks'; most_overhead: at most this part of the
  * process's time, on average. NULL with *error filled.
  */
-struct allocation_windows *allocation_windows_create(struct target *target, int ring_fd,
+struct allocation_windows *allocation_windows_create(struct target *target,
+						     enum allocator_scope scope, int ring_fd,
 						     double most_overhead, struct error *error);
 /* No probe is left. */
 void allocation_windows_destroy(struct allocation_windows *windows);
@@ -38,6 +40,11 @@ void allocation_windows_set_stack(struct allocation_windows *windows, unsigned p
 
 /* So far, but for the window in hand; any thread. */
 struct allocation_figures allocation_windows_figures(struct allocation_windows *windows);
+
+/* What was sampled and not seen to be given back: allocation_probes_blocks(). */
+void allocation_windows_blocks(const struct allocation_windows *windows,
+			       void (*take)(void *context, uint64_t address, uint32_t number),
+			       void *context);
 
 /* In a copy of the process: nothing of it is used any more. */
 void allocation_windows_let_go(struct allocation_windows *windows);

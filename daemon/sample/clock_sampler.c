@@ -163,8 +163,9 @@ int clock_sampler_add_allocations(struct clock_sampler *sampler, double most_ove
 		error_set(error, EXIT_INTERNAL, "out of memory");
 		return -1;
 	}
-	sampler->allocations = allocation_windows_create(
-		sampler->sink.target, kernel_clocks_ring(sampler->clocks), most_overhead, error);
+	sampler->allocations = allocation_windows_create(sampler->sink.target, ALLOCATORS_ALL,
+							 kernel_clocks_ring(sampler->clocks),
+							 most_overhead, error);
 	if (sampler->allocations)
 		allocation_windows_set_stack(sampler->allocations, sampler->stack_pages);
 	return sampler->allocations ? 0 : -1;

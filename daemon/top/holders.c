@@ -87,7 +87,7 @@ static int look_once(struct top_holders *holders, struct heap_looker *looker, ui
 {
 	struct top_growth growth = { .next_ns = clock_now_ns() };
 	struct error error;
-	struct heap_look *look = heap_looker_look(looker, &error);
+	struct heap_look *look = heap_looker_look(looker, NULL, &error);
 	uint64_t began_ns = growth.next_ns, rest_ns;
 	int failure = 0;
 

@@ -52,6 +52,7 @@ enum {
 	DESCRIPTION_KIND = 24,   /* PyArray_Descr.kind */
 	DESCRIPTION_NUMBER = 28, /* .type_num */
 	BYTEARRAY_DATA = 32,     /* ob_bytes */
+	BYTEARRAY_BYTES = 56,    /* ob_bytes_object, from 3.15 on: ob_bytes is inside of it */
 
 	TYPE_NAME = 24,
 	TYPE_BASIC = 32,

@@ -21,7 +21,7 @@
 struct finding {
 	struct heap_nodes *nodes;
 	bool free_threaded;
-	uint32_t entry_bytes;
+	uint32_t delayed_at; /* of the heaps: all are of one version */
 	/* The segment in hand. */
 	remote_addr address;
 	struct heap_segment segment;
@@ -29,6 +29,12 @@ struct finding {
 	remote_addr *heaps;
 	size_t heap_count, heap_capacity;
 };
+
+/* Of the table of the segment in hand. */
+static uint8_t *entry_at(const struct finding *finding, uint32_t slice)
+{
+	return finding->table + finding->segment.table + slice * finding->segment.entry_bytes;
+}
 
 /* ---- a page */
 
@@ -94,16 +100,18 @@ static int read_again(struct finding *finding, uint32_t slice, const struct heap
 		      struct heap_page *ret_page)
 {
 	struct heap_image *image = finding->nodes->image;
-	uint8_t *entry = finding->table + HEAP_SEGMENT_HEAD + slice * finding->entry_bytes;
+	uint8_t *entry = entry_at(finding, slice);
 	remote_addr at = finding->address + (remote_addr)(entry - finding->table);
-	int error = memory_read(image->reader, at, entry, finding->entry_bytes);
+	int error = memory_read(image->reader, at, entry, finding->segment.entry_bytes);
 
 	if (!error)
 		error = heap_image_reread(image, pool->address + pool->head,
 					  (uint64_t)pool->carved * pool->block_bytes);
 	if (error)
 		return error;
-	return heap_segment_page(&finding->segment, slice, entry, ret_page) ? 0 : -EBADMSG;
+	return heap_segment_page(&finding->segment, finding->address, slice, entry, ret_page)
+		       ? 0
+		       : -EBADMSG;
 }
 
 static bool has_debug_heads(const struct heap_nodes *nodes, const struct heap_pool *pool)
@@ -204,7 +212,7 @@ static int add_small(struct finding *finding, uint32_t slice, struct heap_page *
 static int add_large(struct finding *finding, uint32_t slice, const struct heap_page *page)
 {
 	struct heap_nodes *nodes = finding->nodes;
-	remote_addr address = finding->address + slice * HEAP_SEGMENT_SLICE;
+	remote_addr address = finding->address + slice * HEAP_SEGMENT_SLICE + page->head;
 
 	if (page->capacity != 1) {
 		nodes->broken_heaps++;
@@ -296,17 +304,19 @@ static bool is_mapped(const struct heap_image *image, const struct heap_extent *
 static bool open_segment(struct finding *finding, const struct heap_extent *extent,
 			 remote_addr address)
 {
-	const uint8_t *head = heap_image_at(finding->nodes->image, address, HEAP_SEGMENT_HEAD);
+	const uint8_t *head = heap_image_at(finding->nodes->image, address, HEAP_SEGMENT_HEAD_MAX);
 	const uint8_t *first;
 
-	if (!head || !heap_segment_parse(head, &finding->segment) || read_table(finding, address))
+	if (!head || !heap_segment_parse(head, finding->free_threaded, &finding->segment) ||
+	    read_table(finding, address))
 		return false;
 	/* The entry of the head's own slice. */
-	first = finding->table + HEAP_SEGMENT_HEAD;
+	first = entry_at(finding, 0);
 	if (field_u64(first, 0) != finding->segment.first ||
 	    !is_mapped(finding->nodes->image, extent, address, finding->segment.bytes))
 		return false;
 	finding->address = address;
+	finding->delayed_at = finding->segment.delayed_at;
 	return true;
 }
 
@@ -317,18 +327,14 @@ static int add_segment(struct finding *finding)
 	int error = add_unused(finding, 0, slice);
 
 	while (slice < segment->entries && !error) {
-		const uint8_t *entry =
-			finding->table + HEAP_SEGMENT_HEAD + slice * finding->entry_bytes;
+		const uint8_t *entry = entry_at(finding, slice);
 		struct heap_page page;
 
-		if (!heap_segment_page(segment, slice, entry, &page)) {
+		if (!heap_segment_page(segment, finding->address, slice, entry, &page)) {
 			/* Caught while slices became another page: on to the next one. */
 			finding->nodes->broken_heaps++;
 			slice++;
-			while (slice < segment->entries &&
-			       !field_u64(finding->table + HEAP_SEGMENT_HEAD +
-						  slice * finding->entry_bytes,
-					  0))
+			while (slice < segment->entries && !field_u64(entry_at(finding, slice), 0))
 				slice++;
 			continue;
 		}
@@ -361,9 +367,9 @@ static int find_in(struct finding *finding, const struct heap_extent *extent)
 
 /* ---- what waits to be freed */
 
-static void mark_delayed(struct heap_nodes *nodes, remote_addr heap)
+static void mark_delayed(struct heap_nodes *nodes, remote_addr list)
 {
-	remote_addr block = heap_image_word(nodes->image, heap + HEAP_DELAYED_AT);
+	remote_addr block = heap_image_word(nodes->image, list);
 
 	while (block) {
 		const struct heap_extent *extent = heap_image_find(nodes->image, block);
@@ -388,7 +394,6 @@ int heap_mimalloc_find_all(struct heap_nodes *nodes, bool free_threaded)
 	struct finding finding = {
 		.nodes = nodes,
 		.free_threaded = free_threaded,
-		.entry_bytes = free_threaded ? HEAP_SLICE_ENTRY_THREADS : HEAP_SLICE_ENTRY,
 		.table = malloc(HEAP_SEGMENT_TABLE_MAX),
 	};
 	const remote_addr mapped_end = nodes->mapped_end;
@@ -402,7 +407,7 @@ int heap_mimalloc_find_all(struct heap_nodes *nodes, bool free_threaded)
 	}
 	nodes->mapped_end = mapped_end;
 	for (size_t i = 0; i < finding.heap_count && !error; i++)
-		mark_delayed(nodes, finding.heaps[i]);
+		mark_delayed(nodes, finding.heaps[i] + finding.delayed_at);
 	free(finding.table);
 	free(finding.heaps);
 	nodes->first_chunk = nodes->count;

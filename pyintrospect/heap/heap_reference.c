@@ -327,8 +327,12 @@ static void follow_object(struct held_object *object)
 			     HEAP_STEP_OTHER);
 		return;
 	case HEAP_KIND_BYTEARRAY:
-		heap_walk_claim(object->walk, field_u64(object->fields, BYTEARRAY_DATA),
-				storage_of(object), object->path, false);
+		if (type->basic >= BYTEARRAY_BYTES + WORD_SIZE + extra)
+			follow_words(object, BYTEARRAY_BYTES + extra,
+				     BYTEARRAY_BYTES + WORD_SIZE + extra, HEAP_STEP_OTHER);
+		else
+			heap_walk_claim(object->walk, field_u64(object->fields, BYTEARRAY_DATA),
+					storage_of(object), object->path, false);
 		return;
 	case HEAP_KIND_LIST:
 		follow_list(object);

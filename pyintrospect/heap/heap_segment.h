@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How mimalloc's segments lie in memory, of the version that CPython 3.13 brings along
- * (Include/internal/mimalloc/mimalloc/types.h), x86-64 builds without assertions. Pure.
+ * How mimalloc's segments lie in memory, of the versions that CPython brings along, x86-64 builds
+ * without assertions: that of 3.13 (2.1.2, Include/internal/mimalloc/mimalloc/types.h), and the
+ * newer one of 3.14.10 and 3.15.2, of which free-threaded builds are not known. They are told apart
+ * by what a segment says of itself. Pure.
  *
  *   32 MiB       | head, a table of slices | slice | slice | slice ...      64 KiB each
  *                                            page    page -------
@@ -20,15 +22,20 @@
 
 #define HEAP_SEGMENT_BYTES (32ull << 20) /* and each begins at a multiple of that */
 #define HEAP_SEGMENT_SLICE (64ull << 10)
-#define HEAP_SEGMENT_HEAD  264u
+/* Before the table of slices, in 3.13; and the most that is needed of any. */
+#define HEAP_SEGMENT_HEAD       264u
+#define HEAP_SEGMENT_HEAD_NEWER 288u
+#define HEAP_SEGMENT_HEAD_MAX   HEAP_SEGMENT_HEAD_NEWER
 /* Of the table of slices; their entries are longer in free-threaded builds. */
 #define HEAP_SEGMENT_SLICES_MAX  512u
 #define HEAP_SLICE_ENTRY         80u
 #define HEAP_SLICE_ENTRY_THREADS 96u
+#define HEAP_SLICE_ENTRY_NEWER   96u
 #define HEAP_SEGMENT_TABLE_MAX                                                                     \
-	(HEAP_SEGMENT_HEAD + HEAP_SEGMENT_SLICES_MAX * HEAP_SLICE_ENTRY_THREADS)
+	(HEAP_SEGMENT_HEAD_MAX + HEAP_SEGMENT_SLICES_MAX * HEAP_SLICE_ENTRY_THREADS)
 /* mi_heap_t.thread_delayed_free: blocks of full pages that other threads freed. */
-#define HEAP_DELAYED_AT 2840u
+#define HEAP_DELAYED_AT       2840u
+#define HEAP_DELAYED_AT_NEWER 8u
 
 /* What CPython has its heaps say of themselves in free-threaded builds; elsewhere it is 0. */
 enum heap_page_tag {
@@ -43,6 +50,10 @@ struct heap_segment {
 	uint32_t entries; /* of the table */
 	uint32_t first;   /* of its slices that may be a page's */
 	bool huge;        /* one page, of all slices that there are */
+	bool newer;       /* than 3.13's */
+	uint32_t table;   /* where it is */
+	uint32_t entry_bytes;
+	uint32_t delayed_at; /* HEAP_DELAYED_AT */
 };
 
 struct heap_page {
@@ -57,11 +68,14 @@ struct heap_page {
 	remote_addr heap; /* whose page it is; 0: a thread's that has ended */
 };
 
-/* From its first HEAP_SEGMENT_HEAD bytes. False: it is none. */
-bool heap_segment_parse(const uint8_t *head, struct heap_segment *ret_segment);
+/* From its first HEAP_SEGMENT_HEAD_MAX bytes. False: it is none. */
+bool heap_segment_parse(const uint8_t *head, bool free_threaded, struct heap_segment *ret_segment);
 
-/* From the entry of its table. False: it does not fit into the segment from there on. */
-bool heap_segment_page(const struct heap_segment *segment, uint32_t slice, const uint8_t *entry,
-		       struct heap_page *ret_page);
+/*
+ * From the entry of its table, of the segment at an address. False: it does not fit into the
+ * segment from there on.
+ */
+bool heap_segment_page(const struct heap_segment *segment, remote_addr address, uint32_t slice,
+		       const uint8_t *entry, struct heap_page *ret_page);
 
 #endif

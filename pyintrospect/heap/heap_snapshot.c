@@ -337,6 +337,20 @@ static int begin_walk(struct look *look)
 	return heap_walk_init(&look->walk, &look->nodes, &look->types, &look->snapshot.paths);
 }
 
+static int answer_all(struct look *look)
+{
+	const struct heap_source *source = look->source;
+
+	if (!source->asked_count)
+		return 0;
+	look->snapshot.answers = calloc(source->asked_count, sizeof(*look->snapshot.answers));
+	if (!look->snapshot.answers)
+		return -ENOMEM;
+	heap_answers_find(&look->nodes, look->walk.path_of, source->asked, source->asked_count,
+			  look->snapshot.answers);
+	return 0;
+}
+
 /* All of it at once: what belongs to whom, too. */
 static int find_holders(struct look *look, struct error *error)
 {
@@ -366,6 +380,8 @@ static int find_holders(struct look *look, struct error *error)
 	}
 	if (!failure)
 		failure = heap_containers_list(&look->walk, &look->snapshot.containers);
+	if (!failure)
+		failure = answer_all(look);
 	if (failure)
 		return explain(failure, error);
 	failure = heap_regions_add_up(&look->nodes, look->walk.path_of, &look->snapshot.regions);
@@ -452,6 +468,7 @@ void heap_snapshot_deinit(struct heap_snapshot *snapshot)
 	free(snapshot->held_bytes);
 	free(snapshot->held_counts);
 	free(snapshot->containers.items);
+	free(snapshot->answers);
 	heap_paths_deinit(&snapshot->paths);
 	*snapshot = (struct heap_snapshot){ 0 };
 }

@@ -16,6 +16,7 @@
 #include "common/mapping.h"
 #include "common/memory.h"
 #include "common/page_state.h"
+#include "pyintrospect/heap/heap_answer.h"
 #include "pyintrospect/heap/heap_container.h"
 #include "pyintrospect/heap/heap_path.h"
 #include "pyintrospect/heap/heap_regions.h"
@@ -77,6 +78,7 @@ struct heap_snapshot {
 	size_t type_name_count;
 	struct heap_containers containers; /* the longest; none where holders are not known */
 	struct heap_used_pools used_pools; /* where the next blocks are; with holders alone */
+	struct heap_answer *answers; /* in the order of the questions; NULL: none, or no holders */
 	struct heap_quality quality;
 };
 
@@ -88,6 +90,9 @@ struct heap_source {
 	const remote_addr *stacks; /* addresses in threads' stacks */
 	size_t stack_count;
 	uint64_t anonymous_bytes; /* of its own in RAM, as the kernel counts; 0: not known */
+	const remote_addr
+		*asked; /* what there is by now is to be told of: malloc() returned them */
+	size_t asked_count;
 };
 
 struct heap_limits {

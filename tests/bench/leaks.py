@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether `pieprofd heap -d` says what keeps growing: each program of tests/leaks/, once, judged by its expected.json.
 
-    tests/bench/leaks.py [--python PYTHON ...] [--seconds 20] [--keep FOLDER] [WORD ...]
+    tests/bench/leaks.py [--python PYTHON ...] [--seconds 20] [--allocations] [--keep FOLDER] [WORD ...]
     tests/bench/leaks.py --judge FOLDER          the reports of an earlier --keep
 
 A holder is named when all words of it stand in path and type of one of the first three entries of heap.growing, or of
 heap.holders by bytes_per_s; where no variable holds the memory, when the verdict is of the right kind. A line is named when one of
-those of the first three entries of heap.growing, or of those of heap.made, is in `lines`. A clean program is accused by the verdict "leak". Nothing
+those of the first three entries of heap.growing, of those of heap.made, or of heap.stays, is in `lines`. A clean program is accused by the verdict "leak". Nothing
 here is asserted: the exit code is 1 only when there was no report at all to judge.
 """
 import argparse
@@ -92,7 +92,8 @@ def judge(program, report):
     verdict = VERDICTS.get(verdict, verdict)
     verdicts = [program["verdict"]] + program.get("verdict_also", [])
     wanted = [words for words in [program["holder_words"]] + program.get("holder_words_also", []) if words]
-    lines = [place for entry in growing + (heap.get("made") or [])[:FIRST] for place in places(entry)]
+    stays = {"lines": ((heap.get("stays") or {}).get("lines") or [])[:FIRST]}
+    lines = [place for entry in growing + (heap.get("made") or [])[:FIRST] + [stays] for place in places(entry)]
     first = (growing or holders or [{}])[0]
     return {
         "file": program["file"],
@@ -178,7 +179,8 @@ def measured(interpreter, program, arguments):
         path = os.path.join(folder, "heap.json")
         time.sleep(WARM_UP)
         run = subprocess.run(
-            [PIEPROFD, "heap", "--pid", str(target.pid), "-d", "%g" % arguments.seconds, "--format", "json", "-o", path],
+            [PIEPROFD, "heap", "--pid", str(target.pid), "-d", "%g" % arguments.seconds, "--format", "json", "-o", path] +
+            ["--allocations"] * arguments.allocations,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
             timeout=arguments.seconds + 120)
         code = target.process.poll()
@@ -253,6 +255,7 @@ def main():
     parser.add_argument("--python", action="append", metavar="PYTHON",
                         help="an interpreter, /usr/bin/python3 by default; of several, the first that has the packages")
     parser.add_argument("--seconds", type=float, default=20, help="of each look")
+    parser.add_argument("--allocations", action="store_true", help="with probes at malloc()")
     parser.add_argument("--jobs", type=int, default=1, help="programs at the same time")
     parser.add_argument("--keep", metavar="FOLDER", help="keep the reports there")
     parser.add_argument("--judge", metavar="FOLDER", help="judge kept reports, and measure nothing")

@@ -155,6 +155,22 @@ def test_lines_that_make(one_interpreter):
         check(any(sentence.startswith("made at ") for sentence in heap["verdict"]["sentences"]), heap["verdict"])
 
 
+def test_lines_that_allocate(one_interpreter):
+    """Of memory of C: which line's blocks stay, and not that of those which are freed at once."""
+    if os.geteuid() != 0:
+        raise Skip("needs root for programs in the kernel")
+    line = marked_lines("allocated")["allocate"]
+    with targets_of([(one_interpreter, ("allocate", "--rate", 500))]) as (target,):
+        heap, = look_long([target], lambda heap: heap["stays"]["lines"], "--allocations")
+    stays = heap["stays"]
+    check_sampled(stays["state"] == "done" and not stays["doubt"], "%s of %s" % (stays, heap["verdict"]))
+    first = stays["lines"][0]
+    check_equal((first["function"], first["line"]), ("allocate", line), "what stays: %s" % stays)
+    check_equal([caller["function"] for caller in first["callers"]][:2], ["handle", "serve"], "callers")
+    check_sampled(first["unheld"] > 0.9 * first["made"] and stays["unheld"] < 0.8 * stays["made"], "%s" % stays)
+    check(any(sentence.startswith("allocated at ") for sentence in heap["verdict"]["sentences"]), heap["verdict"])
+
+
 def test_words_of_growth(one_interpreter):
     """A screen, an early end, refusals."""
     with targets_of([(one_interpreter, ("append",))]) as (target,):

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Instructions of the target: decoded, run ahead on paper, to the next access and to
- * the next jump of an interpreter, and looked back at from a trap. What the emulated
- * code reads is the input, too.
+ * the next jump of an interpreter, looked back at from a trap, and searched for a place
+ * for a probe. What the emulated code reads is the input, too.
  *
  *   16 general registers and flags, 4 bytes each, which count from the memory's
  *   beginning where their lowest bit is set; then the code
  */
 #include "attach/emulator.h"
 #include "attach/lookahead.h"
+#include "attach/probe_place.h"
 #include "attach/trap_instruction.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -134,6 +135,21 @@ static void look_back(const struct registers *registers, const struct memory_rea
 	trap_decoder_destroy(decoder);
 }
 
+/* Where functions begin, a file of the target's says: any bytes may be there. */
+static void choose_places(const uint8_t *code, size_t size)
+{
+	const unsigned all = PROBE_ARGUMENT(0) | PROBE_ARGUMENT(1) | PROBE_ARGUMENT(2);
+
+	for (unsigned arguments = 0; arguments <= all; arguments++) {
+		struct probe_place place;
+		bool chosen = probe_place_choose(code, size, arguments, &place);
+
+		fuzz_must(chosen ? place.offset < size : !place.offset);
+		for (unsigned i = 0; i < PROBE_ARGUMENTS; i++)
+			fuzz_must(place.registers[i] < 5 && (chosen || place.registers[i] == i));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = { data, size };
@@ -169,6 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	look_ahead(&registers, &code, &stack);
 	foresee_stores(&registers, &code, &stack);
 	look_back(&registers, &code, input.left);
+	choose_places(copy, input.left);
 	free(copy);
 	return 0;
 }

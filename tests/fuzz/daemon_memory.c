@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Words of the target's memory: two values that are compared, and what a heap says of
- * itself where an access hit it.
+ * Words of the target's memory: two values that are compared, what a heap says of
+ * itself where an access hit it, and an interpreter's tables of allocators.
  */
+#include "daemon/capture/allocator_places.h"
 #include "daemon/detect/object_head.h"
 #include "daemon/detect/verdict.h"
 #include "tests/fuzz/fuzz.h"
@@ -32,6 +33,24 @@ static int read_heap(void *context, struct memory_range *ranges, size_t count)
 			memcpy(ranges[i].buffer, heap->bytes + offset, ranges[i].size);
 	}
 	return 0;
+}
+
+/* Data and code of an interpreter: tables of allocators, and who refers to their functions. */
+static void search_allocators(const uint8_t *bytes, size_t size)
+{
+	const struct address_range code = { 0x400000, 0x500000 };
+	size_t count = size / sizeof(uint64_t);
+	uint64_t *words = malloc(count * sizeof(uint64_t) + 1);
+	struct allocator_row memory, objects;
+
+	fuzz_must(words);
+	memcpy(words, bytes, count * sizeof(uint64_t));
+	if (allocator_rows_find(words, count, code, &memory, &objects))
+		fuzz_must(address_range_contains(code, memory.make) &&
+			  address_range_contains(code, objects.release));
+	if (count)
+		fuzz_must(allocator_references(bytes, size, code.start, words[0]) <= size);
+	free(words);
 }
 
 static int open_nothing(void *context, const struct mapping *mapping)
@@ -99,5 +118,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_must(heap.reads <= READS_MAX);
 	}
 	module_table_destroy(target.modules);
+	search_allocators(input.at, input.left);
 	return 0;
 }

@@ -20,6 +20,7 @@
 #define AREA_BYTES 0x20000ull
 #define AREAS      4
 #define WORDS      (AREAS * AREA_BYTES / 8)
+#define ASKED      64
 
 /* Where things lie, as offsets: the first area is data, the second one pools, then a heap, a
  * mapping. */
@@ -159,29 +160,53 @@ static void make_pools(const struct heap_layout *layout, uint32_t block)
 	}
 }
 
-/* A page of objects as in the pools, three of which are free, and what there is behind it. */
-static void make_segment(const struct heap_layout *layout)
+/* One page, and free slices behind it: where its entry is. */
+static uint64_t make_older_table(const struct heap_layout *layout)
 {
 	const uint64_t entry_bytes =
 		layout->free_threaded ? HEAP_SLICE_ENTRY_THREADS : HEAP_SLICE_ENTRY;
-	uint64_t entry = SEGMENT + HEAP_SEGMENT_HEAD, page = SEGMENT + HEAP_SEGMENT_SLICE;
-	uint64_t blocks = page + SEGMENT_BLOCK;
+	uint64_t entry = SEGMENT + HEAP_SEGMENT_HEAD + entry_bytes;
 
-	memset((uint8_t *)process->words + SEGMENT, 0, AREA_BYTES);
-	put(SEGMENT + 32, HEAP_SEGMENT_BYTES);
 	put(SEGMENT + 208, 1);
 	put(SEGMENT + 224, HEAP_SEGMENT_SLICES_MAX);
 	put(SEGMENT + 232, 1);
 	put(SEGMENT + 248, HEAP_SEGMENT_SLICES_MAX);
-	put(entry, 1);
-	entry += entry_bytes;
+	put(entry - entry_bytes, 1);
+	put(entry + 24, (SEGMENT_BLOCKS - 2) | (uint64_t)SEGMENT_BLOCK << 32);
+	put(entry + entry_bytes, HEAP_SEGMENT_SLICES_MAX - 2);
+	return entry;
+}
+
+static uint64_t make_newer_table(void)
+{
+	uint64_t entry = SEGMENT + HEAP_SEGMENT_HEAD_NEWER + HEAP_SLICE_ENTRY_NEWER;
+
+	put(SEGMENT + 216, 1);
+	put(SEGMENT + 248, HEAP_SEGMENT_SLICES_MAX);
+	put(SEGMENT + 256, 1);
+	put(SEGMENT + 272, HEAP_SEGMENT_SLICES_MAX);
+	put(entry - HEAP_SLICE_ENTRY_NEWER, 1);
+	put(entry + 32, SEGMENT_BLOCKS - 2);
+	put(entry + 40, SEGMENT_BLOCK);
+	put(entry + 48, address_of(SEGMENT + HEAP_SEGMENT_SLICE + SEGMENT_BLOCK));
+	put(entry + HEAP_SLICE_ENTRY_NEWER, HEAP_SEGMENT_SLICES_MAX - 2);
+	return entry;
+}
+
+/* A page of objects as in the pools, three of which are free, and what there is behind it. */
+static void make_segment(const struct heap_layout *layout)
+{
+	bool newer = !layout->free_threaded && layout->minor >= 14;
+	uint64_t blocks = SEGMENT + HEAP_SEGMENT_SLICE + SEGMENT_BLOCK, entry;
+
+	memset((uint8_t *)process->words + SEGMENT, 0, AREA_BYTES);
+	put(SEGMENT + 32, HEAP_SEGMENT_BYTES);
+	entry = newer ? make_newer_table() : make_older_table(layout);
 	put(entry, 1);
 	put(entry + 8,
 	    HEAP_PAGE_COLLECTED << 3 | SEGMENT_BLOCKS << 16 | (uint64_t)SEGMENT_BLOCKS << 32);
-	put(entry + 24, (SEGMENT_BLOCKS - 2) | (uint64_t)SEGMENT_BLOCK << 32);
 	/* What its heap has waiting would be in the first area. */
-	put(entry + 48, BASE + INTERPRETER);
-	put(entry + entry_bytes, HEAP_SEGMENT_SLICES_MAX - 2);
+	put(entry + (newer ? 64 : 48), BASE + INTERPRETER);
 	for (uint64_t i = 0; i < SEGMENT_BLOCKS; i++) {
 		uint64_t at = blocks + i * SEGMENT_BLOCK + layout->collector_bytes;
 		uint64_t fields = put_head(layout, at, 1 + i % 5);
@@ -194,9 +219,9 @@ static void make_segment(const struct heap_layout *layout)
 	}
 	put(entry + 16, address_of(blocks + 20 * SEGMENT_BLOCK));
 	put(blocks + 20 * SEGMENT_BLOCK, 0);
-	put(entry + 32, address_of(blocks + 30 * SEGMENT_BLOCK));
+	put(entry + (newer ? 24 : 32), address_of(blocks + 30 * SEGMENT_BLOCK));
 	put(blocks + 30 * SEGMENT_BLOCK, 0);
-	put(entry + 40, address_of(blocks + 40 * SEGMENT_BLOCK));
+	put(entry + (newer ? 56 : 40), address_of(blocks + 40 * SEGMENT_BLOCK));
 	put(blocks + 40 * SEGMENT_BLOCK, 0);
 }
 
@@ -248,16 +273,22 @@ static void look(struct python_runtime *runtime, const struct memory_reader *rea
 {
 	struct page_reader pages = { read_pages, NULL };
 	const remote_addr stack = BASE + MAPPED + 0x1f000;
+	remote_addr asked[ASKED];
 	struct heap_source source = { .runtime = runtime,
 				      .reader = reader,
 				      .pages = &pages,
 				      .mappings = mappings,
-				      .stacks = &stack };
+				      .stacks = &stack,
+				      .asked = asked,
+				      .asked_count = ASKED };
 	struct heap_limits limits = { .no_holders = no_holders, .memory_bytes = 64u << 20 };
 	struct heap_snapshot snapshot;
 	struct error error = { 0 };
 
 	process->reads_left = 200000;
+	/* Also such as no block begins at. */
+	for (unsigned i = 0; i < ASKED; i++)
+		asked[i] = BASE + i * (sizeof(process->words) / ASKED) + 16 * (i % 2);
 	if (heap_snapshot_take(&source, &limits, &snapshot, &error)) {
 		fuzz_must(error.cause[0]);
 		return;
@@ -272,6 +303,11 @@ static void look(struct python_runtime *runtime, const struct memory_reader *rea
 		fuzz_read_string(snapshot.paths.strings + snapshot.paths.items[i].step);
 		fuzz_must(snapshot.held_bytes[i] >= snapshot.paths.items[i].bytes);
 	}
+	fuzz_must(no_holders || snapshot.answers || snapshot.holders != HEAP_HOLDERS_KNOWN);
+	for (unsigned i = 0; snapshot.answers && i < ASKED; i++)
+		fuzz_must(snapshot.answers[i].state <= HEAP_ANSWER_HELD &&
+			  (snapshot.answers[i].state > HEAP_ANSWER_GONE ||
+			   !snapshot.answers[i].size));
 	heap_snapshot_deinit(&snapshot);
 }
 

@@ -28,6 +28,7 @@ ballast = []
 spaces = []
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
+libc.free.argtypes = [ctypes.c_void_p]
 libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
 
 
@@ -86,7 +87,9 @@ def circle(number):
 
 
 def allocate(number):
-    libc.memset(libc.malloc(1000 + number % 100), 1, 1000)
+    block = libc.malloc(1000 + number % 100)  # allocated
+    libc.memset(block, 1, 1000)
+    libc.free(libc.malloc(3000 + number % 100))
 
 
 def refresh(number):

@@ -300,6 +300,7 @@ static void test_duration(void **state)
 	assert_true(accepted("heap 1 -d 3").duration_given);
 	assert_int_equal(accepted("heap 1 -d 3 --interval 0.5").interval_ns, 500000000);
 	assert_true(accepted("heap 1 -d 3 --no-watch --max-overhead 1%").no_watch);
+	assert_true(accepted("heap 1 -d 3 --allocations").allocations);
 	assert_true(accepted("heap 1 --at 80%").at.share == 0.8);
 	assert_int_equal(accepted("heap 1 --at 2G").at.bytes, 2ull << 30);
 	assert_true(accepted("heap --name x --wait --at 99.5%").wait);
@@ -314,6 +315,7 @@ static void test_duration(void **state)
 	refused("heap 1 --diff a.json -d 3", "does not go with -d");
 	refused("heap b.json --diff a.json --at 2G", "b.json stays what it was made");
 	refused("heap 1 --diff a.json -o x.pb.gz", "no difference as pprof");
+	refused("heap 1 --allocations", "goes with -d");
 	refused("heap 1 --at 0%", "--at '0%'");
 	refused("heap 1 --at 101%", "80%");
 	refused("heap 1 --at %", "--at '%'");

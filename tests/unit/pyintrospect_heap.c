@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pools, chunks, types and paths of heaps that are laid out here, word by word. */
+#include "pyintrospect/heap/heap_answer.h"
 #include "pyintrospect/heap/heap_chunk.h"
 #include "pyintrospect/heap/heap_judge.h"
 #include "pyintrospect/heap/heap_layout.h"
@@ -193,6 +194,45 @@ static void test_chunks(void **state)
 	open_heap(&heap, "[heap]", POOL_BYTES_3_9);
 	assert_int_equal(heap.nodes.broken_heaps, 1);
 	assert_int_equal(heap.nodes.chunk_count, 2);
+	close_heap(&heap);
+}
+
+/* What there is by now where malloc() once said that a block begins. */
+static void test_answers(void **state)
+{
+	static const remote_addr asked[] = { BASE + 0x10,        BASE + 0x310, BASE + 0x110,
+					     BASE + 0x318,       BASE + 0x360, BASE + BYTES + 0x10,
+					     BASE - BYTES + 0x10 };
+	uint32_t path_of[4] = { 0, 0, 7, 0 };
+	struct heap_answer answers[7];
+	struct heap heap;
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	put_chunk(0, 0x100, true);
+	put_chunk(0x100, 0x200, true);
+	put_chunk(0x300, 0x50, false);
+	put_chunk(0x350, BYTES - 0x350, true);
+	open_heap(&heap, "[heap]", POOL_BYTES_3_9);
+	heap_answers_find(&heap.nodes, path_of, asked, 7, answers);
+	assert_int_equal(answers[0].state, HEAP_ANSWER_NATIVE);
+	assert_int_equal(answers[0].size, 0xf8);
+	/* Somebody holds it; it is free; inside of it; the top one; no memory, or a file's. */
+	assert_int_equal(answers[1].state, HEAP_ANSWER_HELD);
+	for (unsigned i = 2; i < 7; i++)
+		assert_int_equal(answers[i].state, HEAP_ANSWER_GONE);
+	/* What is an object need not be held. */
+	heap.nodes.kinds[0] = HEAP_NODE_FIRST_TYPE;
+	/* Another allocator's, or behind chunks that are damaged. */
+	heap.nodes.foreign = true;
+	heap_answers_find(&heap.nodes, path_of, asked, 7, answers);
+	assert_int_equal(answers[0].state, HEAP_ANSWER_HELD);
+	assert_int_equal(answers[5].state, HEAP_ANSWER_UNKNOWN);
+	heap.nodes.foreign = false;
+	heap.nodes.broken_heaps = 1;
+	heap_answers_find(&heap.nodes, path_of, asked, 7, answers);
+	assert_int_equal(answers[2].state, HEAP_ANSWER_GONE);
+	assert_int_equal(answers[5].state, HEAP_ANSWER_UNKNOWN);
 	close_heap(&heap);
 }
 
@@ -424,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_torn_pools),
 		cmocka_unit_test(test_used_pools),
 		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_mapped_chunks),
 		cmocka_unit_test(test_chunk_behind_bss),
 		cmocka_unit_test(test_types),

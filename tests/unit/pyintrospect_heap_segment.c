@@ -64,7 +64,7 @@ static bool parses(void)
 {
 	struct heap_segment segment;
 
-	return heap_segment_parse((const uint8_t *)memory, &segment);
+	return heap_segment_parse((const uint8_t *)memory, true, &segment);
 }
 
 static void test_segment(void **state)
@@ -93,7 +93,7 @@ static void test_segment(void **state)
 
 	(void)state;
 	put_segment(HEAP_SEGMENT_BYTES);
-	assert_true(heap_segment_parse((const uint8_t *)memory, &segment));
+	assert_true(heap_segment_parse((const uint8_t *)memory, true, &segment));
 	assert_int_equal(segment.bytes, HEAP_SEGMENT_BYTES);
 	assert_int_equal(segment.entries, HEAP_SEGMENT_SLICES_MAX);
 	assert_int_equal(segment.first, 1);
@@ -105,13 +105,13 @@ static void test_segment(void **state)
 	}
 	/* Of a huge one, any whole number of slices that a process may have. */
 	put_segment(1ull << 46);
-	assert_true(heap_segment_parse((const uint8_t *)memory, &segment));
+	assert_true(heap_segment_parse((const uint8_t *)memory, true, &segment));
 	assert_true(segment.huge);
 	assert_int_equal(segment.entries, HEAP_SEGMENT_SLICES_MAX);
 	put_segment(1ull << 47);
 	assert_false(parses());
 	put_segment(2 * SLICE);
-	assert_true(heap_segment_parse((const uint8_t *)memory, &segment));
+	assert_true(heap_segment_parse((const uint8_t *)memory, true, &segment));
 	assert_int_equal(segment.entries, 2);
 	put_segment(SLICE);
 	assert_false(parses());
@@ -123,7 +123,7 @@ static bool page_of(uint64_t segment_bytes, uint32_t slice, struct heap_page *re
 					      .entries = HEAP_SEGMENT_SLICES_MAX,
 					      .first = 1 };
 
-	return heap_segment_page(&segment, slice, (const uint8_t *)memory + entry_of(slice),
+	return heap_segment_page(&segment, BASE, slice, (const uint8_t *)memory + entry_of(slice),
 				 ret_page);
 }
 
@@ -174,6 +174,89 @@ static void test_page(void **state)
 	assert_int_equal(page.block_bytes, ((1ull << 30) - 1) * SLICE);
 	put_page(1, (1u << 30) - 1, 0, 2, 1, UINT32_MAX);
 	assert_false(page_of(1ull << 46, 1, &page));
+}
+
+/* ---- the newer version */
+
+enum {
+	NEWER_USED_AT = 216,
+	NEWER_SLICES_AT = 248,
+	NEWER_INFO_AT = 256,
+	NEWER_ENTRIES_AT = 272,
+};
+
+static uint64_t newer_entry_of(uint32_t slice)
+{
+	return HEAP_SEGMENT_HEAD_NEWER + (uint64_t)slice * HEAP_SLICE_ENTRY_NEWER;
+}
+
+static void put_newer_segment(void)
+{
+	memset(memory, 0, sizeof(memory));
+	put(SIZE_AT, HEAP_SEGMENT_BYTES);
+	put(NEWER_USED_AT, 1);
+	/* Where the older one has how many slices there are. */
+	put(SLICES_AT, 0x58b19fd7ba29ea38);
+	put(NEWER_SLICES_AT, HEAP_SEGMENT_SLICES_MAX);
+	put(NEWER_INFO_AT, 1);
+	put(NEWER_ENTRIES_AT, HEAP_SEGMENT_SLICES_MAX);
+	put(HEAP_SEGMENT_HEAD_NEWER, 1);
+}
+
+static void put_newer_page(uint32_t slice, uint32_t slices, uint16_t capacity, uint16_t used,
+			   uint64_t block_bytes, uint64_t head)
+{
+	uint64_t at = newer_entry_of(slice);
+
+	put(at, slices);
+	put(at + 8, 3 | (uint64_t)capacity << 16 | (uint64_t)capacity << 32);
+	put(at + 32, used | 0x060000);
+	put(at + 40, block_bytes);
+	put(at + 48, BASE + slice * SLICE + head);
+}
+
+static bool newer_page(uint16_t capacity, uint16_t used, uint64_t block_bytes, uint64_t head,
+		       struct heap_page *ret_page)
+{
+	struct heap_segment segment;
+
+	put_newer_segment();
+	put_newer_page(1, 1, capacity, used, block_bytes, head);
+	put(newer_entry_of(1) + 24, 24);
+	put(newer_entry_of(1) + 56, 59);
+	put(newer_entry_of(1) + 64, 64);
+	assert_true(heap_segment_parse((const uint8_t *)memory, false, &segment));
+	return heap_segment_page(&segment, BASE, 1, (const uint8_t *)memory + newer_entry_of(1),
+				 ret_page);
+}
+
+static void test_newer_segment(void **state)
+{
+	struct heap_segment segment;
+	struct heap_page page;
+
+	(void)state;
+	put_newer_segment();
+	assert_true(heap_segment_parse((const uint8_t *)memory, false, &segment));
+	assert_true(segment.newer && segment.entry_bytes == HEAP_SLICE_ENTRY_NEWER);
+	/* How long entries of its free-threaded builds are nobody has seen. */
+	assert_false(heap_segment_parse((const uint8_t *)memory, true, &segment));
+	put(NEWER_INFO_AT, 0x7fda8d0d2200);
+	assert_false(heap_segment_parse((const uint8_t *)memory, false, &segment));
+	put_segment(HEAP_SEGMENT_BYTES);
+	assert_true(heap_segment_parse((const uint8_t *)memory, false, &segment));
+	assert_false(segment.newer);
+	assert_true(newer_page(10, 7, 48, 144, &page));
+	assert_true(page.used && page.in_use == 7 && page.block_bytes == 48 && page.head == 144);
+	assert_true(page.own_free == 24 && page.others_free == 56 && page.heap == 64);
+	assert_true(newer_page(10, 7, 1, 0, &page) && !page.used);
+	/* Sizes and places that nothing is of. */
+	assert_false(newer_page(10, 7, UINT64_MAX - 7, 0, &page));
+	assert_false(newer_page(2, 2, 1ull << 63, 0, &page));
+	assert_false(newer_page(10, 7, 48, UINT64_MAX - 8, &page));
+	assert_false(newer_page(10, 7, 48, SLICE, &page));
+	assert_false(newer_page(10, 11, 48, 144, &page));
+	assert_false(newer_page(10, 7, 44, 144, &page));
 }
 
 /* ---- blocks */
@@ -228,6 +311,32 @@ static void test_blocks(void **state)
 	assert_int_equal(inside, 8);
 	assert_int_equal(heap_nodes_find(&heap.nodes, BASE + block_at(1, 1024, 10), &inside),
 			 HEAP_NODE_NONE);
+	close_heap(&heap);
+}
+
+static void test_newer_blocks(void **state)
+{
+	const struct heap_layout layout = { .minor = 14 };
+	struct heap heap;
+
+	(void)state;
+	put_newer_segment();
+	put_newer_page(1, 1, 10, 8, 1024, 64);
+	put(newer_entry_of(1) + 16, BASE + SLICE + 64 + 4 * 1024);
+	put(newer_entry_of(1) + 24, BASE + SLICE + 64 + 9 * 1024);
+	put(newer_entry_of(1) + 56, (BASE + SLICE + 64) | 1);
+	put(newer_entry_of(1) + 64, BASE + OWNER);
+	put(OWNER + HEAP_DELAYED_AT_NEWER, BASE + SLICE + 64 + 5 * 1024);
+	put_newer_page(2, 510, 0, 0, 0, 0);
+	open_image(&heap, "", POOL_BYTES_3_10, HEAP_SEGMENT_BYTES);
+	assert_int_equal(heap_blocks_find_all(&heap.nodes, &layout), 0);
+	assert_int_equal(heap.nodes.segments, 1);
+	assert_int_equal(heap.nodes.count, 10);
+	assert_int_equal(heap.nodes.torn, 0);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(heap.nodes.kinds[i], i == 0 || i == 4 || i == 5 || i == 9
+							      ? HEAP_NODE_FREE
+							      : HEAP_NODE_RAW);
 	close_heap(&heap);
 }
 
@@ -345,9 +454,10 @@ static void test_pages_are_no_pools(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_segment),      cmocka_unit_test(test_page),
-		cmocka_unit_test(test_blocks),       cmocka_unit_test(test_forged_lists),
-		cmocka_unit_test(test_forged_pages), cmocka_unit_test(test_pages_are_no_pools),
+		cmocka_unit_test(test_segment),       cmocka_unit_test(test_page),
+		cmocka_unit_test(test_newer_segment), cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_newer_blocks),  cmocka_unit_test(test_forged_lists),
+		cmocka_unit_test(test_forged_pages),  cmocka_unit_test(test_pages_are_no_pools),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
