@@ -5,7 +5,7 @@
 
 #include "daemon/report/merge/profile_merge.h"
 #include "daemon/serve/node_budget.h"
-#include "daemon/serve/sampler_options.h"
+#include "daemon/serve/sampler.h"
 #include "daemon/session/group.h"
 #include "daemon/session/session_window.h"
 
@@ -52,6 +52,7 @@ struct sampler {
 	struct group_observer observer;
 	struct process_watch watch;
 	struct node_budget budget;
+	struct newcomer_waits newcomers; /* of groups before this one */
 	uint64_t *start_times; /* of the processes given */
 	struct losses refused; /* processes, by groups before this one */
 	bool began_before;
@@ -87,6 +88,8 @@ void cohort_stop(struct sampler *sampler);
 void cohort_poll(struct sampler *sampler, uint64_t now_ns, char *notice, size_t size);
 void cohort_copy_notes(struct sampler *sampler, char *notes, size_t size);
 void cohort_destroy(struct sampler *sampler);
+/* Of turns, and of processes that wait for theirs. */
+void cohort_count(const struct sampler *sampler, struct sampler_counters *counters);
 /* Processes that could not be sampled, so far. */
 struct losses cohort_losses(const struct sampler *sampler);
 
