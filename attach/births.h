@@ -4,8 +4,8 @@
  * (last_pid.h) when they are some looks old, at 2, 4, 8 and 16 of them. Most call exec at once, or
  * are gone by then, and whatever they are costs no more than four looks at each.
  *
- *   number:      ...  last[16] ... last[15] ...  last[4] .. last[3] .. last[2] .. last[1] .. last[0]
- *   looked at:        (at 16 looks)        (8)   (at 4)                (at 2)                now
+ *   number:      ...  last[16] ... last[15] ...  last[4] .. last[3] .. last[2] .. last[1] ..
+ * last[0] looked at:        (at 16 looks)        (8)   (at 4)                (at 2) now
  *
  * Not seen are those that become something later, and those that come when the numbers begin anew
  * or are given out by the thousand. Where the kernel does not tell, nothing is seen. newcomers.h

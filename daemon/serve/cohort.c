@@ -255,11 +255,12 @@ static void cohort_keep_share(struct sampler *sampler, uint64_t now_ns)
 	if (room > live && (double)sampler->budget.left_ns < second_ns &&
 	    group_turn_is_over(sampler->group, now_ns))
 		room = live;
-	group_set_room(sampler->group, &(struct group_room){
-					       .sessions = room,
-					       .turns = sampler->budget.left_ns >= 0,
-					       .newcomers = node_budget_has_credit(&sampler->budget),
-				       });
+	group_set_room(sampler->group,
+		       &(struct group_room){
+			       .sessions = room,
+			       .turns = sampler->budget.left_ns >= 0,
+			       .newcomers = node_budget_has_credit(&sampler->budget),
+		       });
 }
 
 void cohort_poll(struct sampler *sampler, uint64_t now_ns, char *notice, size_t size)

@@ -60,6 +60,6 @@ bool node_budget_has_credit(const struct node_budget *budget)
 {
 	double credit_ns = NODE_BUDGET_CREDIT_S * second_ns(budget);
 
-	return budget->share <= 0 || ((double)budget->credit_used_ns < credit_ns &&
-				      (double)budget->left_ns > -credit_ns);
+	return budget->share <= 0 ||
+	       ((double)budget->credit_used_ns < credit_ns && (double)budget->left_ns > -credit_ns);
 }

@@ -5,11 +5,13 @@
 
 #include "daemon/report/merge/profile_merge.h"
 #include "daemon/serve/node_budget.h"
-#include "daemon/serve/sampler.h"
+#include "daemon/serve/sampler_options.h"
 #include "daemon/session/group.h"
 #include "daemon/session/session_window.h"
 
 #include <pthread.h>
+
+struct sampler_counters;
 
 /* What a window has of a session. */
 struct window_part {
@@ -53,8 +55,8 @@ struct sampler {
 	struct process_watch watch;
 	struct node_budget budget;
 	struct newcomer_waits newcomers; /* of groups before this one */
-	uint64_t *start_times; /* of the processes given */
-	struct losses refused; /* processes, by groups before this one */
+	uint64_t *start_times;           /* of the processes given */
+	struct losses refused;           /* processes, by groups before this one */
 	bool began_before;
 	bool trim; /* sessions have ended */
 	/* A start is asked for by any thread, which waits for the one that polls. */

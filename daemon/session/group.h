@@ -31,7 +31,7 @@
 #define PIEPROFD_DAEMON_SESSION_GROUP_H
 
 #include "daemon/session/group_options.h"
-#include "daemon/session/group_turns.h"
+#include "daemon/session/group_room.h"
 #include "daemon/session/process_watch.h"
 #include "daemon/session/session.h"
 
@@ -53,7 +53,7 @@ struct group_progress {
 	size_t over_limit; /* not profiled, as too many are */
 	size_t idle;       /* of these: they have used no CPU time since they were last sampled */
 	struct newcomer_waits newcomers;
-	bool running;      /* false: none is left, and none can come */
+	bool running; /* false: none is left, and none can come */
 };
 
 struct group_progress group_progress(struct group *group);

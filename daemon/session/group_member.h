@@ -47,14 +47,14 @@ struct member {
 	/* When its last turn ended, or a newcomer was found; 0: it had none, and was there at first
 	 * (group_turns.c). */
 	uint64_t turn_ns;
-	uint64_t cpu_ns;         /* of the process, when its last turn ended, or it was found */
-	uint64_t cpu_looked_ns;  /* when that was last compared with what it has used */
-	bool idle;               /* no difference */
-	bool chosen;             /* of those that are due, by turn */
-	bool due;                /* is to be tried in this look */
-	bool seems_python;       /* by its look, when it was last due */
-	unsigned looks;          /* that found it waiting to be tried */
-	dev_t device;            /* of the program it runs */
+	uint64_t cpu_ns;        /* of the process, when its last turn ended, or it was found */
+	uint64_t cpu_looked_ns; /* when that was last compared with what it has used */
+	bool idle;              /* no difference */
+	bool chosen;            /* of those that are due, by turn */
+	bool due;               /* is to be tried in this look */
+	bool seems_python;      /* by its look, when it was last due */
+	unsigned looks;         /* that found it waiting to be tried */
+	dev_t device;           /* of the program it runs */
 	ino_t inode;
 	uint64_t next_try_ns, give_up_ns, pause_ns;
 	uint64_t children_seen; /* since the session began */

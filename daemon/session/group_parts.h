@@ -6,7 +6,7 @@
 #include "attach/newcomers.h"
 #include "daemon/report/merge/profile_merge.h"
 #include "daemon/session/group_options.h"
-#include "daemon/session/group_turns.h"
+#include "daemon/session/group_room.h"
 #include "daemon/session/look_budget.h"
 #include "daemon/session/member_table.h"
 

@@ -15,8 +15,6 @@
  * nothing to sample, and an attach costs the same. It comes after all that have worked, ends
  * nobody's turn once it was sampled, and is counted (group_progress.idle). One system call tells.
  */
-#include "daemon/session/group_turns.h"
-
 #include "common/clock.h"
 #include "daemon/session/group.h"
 #include "daemon/session/group_parts.h"
@@ -252,8 +250,8 @@ static bool goes_first(const struct member *a, const struct member *b)
 
 void group_choose_by_turn(struct group *group, size_t room, uint64_t now_ns)
 {
-	struct member *newcomer = room && group->room.newcomers ? newest(group, true, now_ns)
-								: NULL;
+	struct member *newcomer =
+		room && group->room.newcomers ? newest(group, true, now_ns) : NULL;
 
 	look_who_works(group, now_ns);
 	for (size_t left = room; left; left--) {

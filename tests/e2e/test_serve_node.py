@@ -57,7 +57,8 @@ def crowd(count, overhead):
         processes = Crowd(stack)
         processes.begin(count)
         command = ("nsenter", "--target", str(processes.shell()), "--pid", "--mount", PIEPROFD)
-        server = stack.enter_context(Server(0, "--all-python", "--mode", "time", "--node-overhead", overhead,
+        server = stack.enter_context(Server(0, "--all-python", "--mode", "time", "--engine", "ptrace",
+                                            "--node-overhead", overhead,
                                             listen="unix:" + folder + "/s", command=command))
         yield processes, server
         os.kill(children(server.process.pid)[0], signal.SIGTERM)
@@ -75,7 +76,6 @@ def test_all_take_turns():
         missing = set(processes.pids())
 
         def all_seen():
-            # In a pid namespace they are sampled by a tracer.
             missing.difference_update([pid for pid in missing if status_of(pid)["TracerPid"] != "0"])
             return not missing
         wait_until(all_seen, 60, "all to be sampled")

@@ -140,10 +140,8 @@ static void test_suffix(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_containers),
-		cmocka_unit_test(test_hostile_labels),
-		cmocka_unit_test(test_newcomers),
-		cmocka_unit_test(test_services),
+		cmocka_unit_test(test_containers), cmocka_unit_test(test_hostile_labels),
+		cmocka_unit_test(test_newcomers),  cmocka_unit_test(test_services),
 		cmocka_unit_test(test_suffix),
 	};
 

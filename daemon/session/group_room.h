@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a group's turns (group_turns.c) are told, and what they say of themselves. */
-#ifndef PIEPROFD_DAEMON_SESSION_GROUP_TURNS_H
-#define PIEPROFD_DAEMON_SESSION_GROUP_TURNS_H
+/* What a group is told of how much it may sample at a time (group_turns.c), and what came of it. */
+#ifndef PIEPROFD_DAEMON_SESSION_GROUP_ROOM_H
+#define PIEPROFD_DAEMON_SESSION_GROUP_ROOM_H
 
 #include <stdbool.h>
 #include <stddef.h>
