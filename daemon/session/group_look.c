@@ -388,6 +388,8 @@ static void choose_due(struct group *group, size_t room, uint64_t now_ns)
 		/* Found a moment ago: it may be about to call exec. */
 		if (member->looks++ == 0 && !member->given)
 			continue;
+		if (group_newcomer_begins(member, now_ns))
+			continue;
 		if (!group->options.turn_ns && has_no_room(member, room > 0, now_ns))
 			continue;
 		member->due = true;

@@ -9,7 +9,9 @@
  *
  * A newcomer, which was found later, goes before all these while group_room.newcomers lets it: the
  * newest first, as it may be gone soon. Without a session whose turn is over it has a place of its
- * own. When they are too many for that, each waits like the others, from when it was found.
+ * own. When they are too many for that, each waits like the others, from when it was found. On a
+ * machine that is overloaded it may take long to begin: an attach to what then calls exec, or is
+ * no interpreter yet, would be for nothing.
  *
  * What has used no CPU time since its last turn, or since the first search, is idle: there is
  * nothing to sample, and an attach costs the same. It comes after all that have worked, ends
@@ -24,6 +26,10 @@
 
 /* How soon one that begins to work is known. */
 #define IDLE_LOOK_NS (5 * NS_PER_SECOND)
+
+/* An interpreter takes twice as much to begin; one that was forked is given so long. */
+#define BEGIN_CPU_NS (5 * NS_PER_MS)
+#define BEGIN_NS     NS_PER_SECOND
 
 const unsigned newcomer_wait_bounds_s[NEWCOMER_WAITS - 1] = { 1, 2, 5, 10, 30, 60 };
 
@@ -47,6 +53,12 @@ void group_meet_found(struct member *member, bool first)
 		member->turn_ns = clock_now_ns();
 	}
 	member->found = true;
+}
+
+bool group_newcomer_begins(const struct member *member, uint64_t now_ns)
+{
+	return member->newcomer && now_ns < member->turn_ns + BEGIN_NS &&
+	       member_cpu_ns(member) < BEGIN_CPU_NS;
 }
 
 void group_end_wait(struct group *group, struct member *member)

@@ -265,6 +265,29 @@ static void test_newcomers_place(void **state)
 	assert_int_equal(group_sessions_max(&group), 1);
 }
 
+/* What has hardly run is given a second. */
+static void test_newcomers_begin(void **state)
+{
+	struct member member = { .pid = fork(), .newcomer = true, .turn_ns = NS_PER_SECOND };
+
+	(void)state;
+	assert_true(member.pid >= 0);
+	if (!member.pid)
+		for (;;)
+			pause();
+	assert_true(group_newcomer_begins(&member, NS_PER_SECOND));
+	assert_true(group_newcomer_begins(&member, 2 * NS_PER_SECOND - 1));
+	assert_false(group_newcomer_begins(&member, 2 * NS_PER_SECOND));
+	member.newcomer = false;
+	assert_false(group_newcomer_begins(&member, NS_PER_SECOND));
+	kill(member.pid, SIGKILL);
+	assert_int_equal(waitpid(member.pid, NULL, 0), member.pid);
+	member = (struct member){ .pid = getpid(), .newcomer = true, .turn_ns = NS_PER_SECOND };
+	while (member_cpu_ns(&member) < 5 * NS_PER_MS)
+		;
+	assert_false(group_newcomer_begins(&member, NS_PER_SECOND));
+}
+
 /* From the start of the process to its first session. */
 static void test_newcomers_wait(void **state)
 {
@@ -325,8 +348,8 @@ int main(void)
 		cmocka_unit_test(test_too_many_members), cmocka_unit_test(test_turn_length),
 		cmocka_unit_test(test_turn_is_over),     cmocka_unit_test(test_idle),
 		cmocka_unit_test(test_choice),           cmocka_unit_test(test_newcomers_choice),
-		cmocka_unit_test(test_newcomers_place),  cmocka_unit_test(test_newcomers_wait),
-		cmocka_unit_test(test_who_works),
+		cmocka_unit_test(test_newcomers_begin),  cmocka_unit_test(test_newcomers_place),
+		cmocka_unit_test(test_newcomers_wait),   cmocka_unit_test(test_who_works),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
