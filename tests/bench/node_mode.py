@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`serve --all-python` among many processes that do little: are all of them seen, how soon, how often, and for how much.
 
-    tests/bench/node_mode.py [--processes 200] [--groups 20] [--seconds 60] [--share 1%] [--newcomers 5 | --every 10] [--apart] [--push]
-                             [-- OPTION...]
+    tests/bench/node_mode.py [--processes 200] [--groups 20] [--seconds 60] [--share 1%] [--newcomers 5 | --every 10] [--churn 200]
+                             [--apart] [--push] [-- OPTION...]
 
 Starts so many Python processes, each of which works for a millisecond every second: workers of pre-fork services, each service in
 a control group that is named as a container runtime names it (without, where /sys/fs/cgroup cannot be written), with a service,
 version, revision, namespace and pod of its own. Serves the machine for so long, and starts more meanwhile, one after the other:
-so many in the second half (--newcomers), or one every so many seconds from the start (--every). Who has a session is told by TracerPid, ten times a second, so that engines without a tracer cannot be measured.
+so many in the second half (--newcomers), or one every so many seconds from the start (--every);
+beside a process that forks so many a second, each of which is gone after 0.3 s (--churn). Who has a session is told by TracerPid, ten times a second, so that engines without a tracer cannot be measured.
 --push has a receiver (tests/e2e/otlp_receiver.py) decode what is pushed every 15 s, and says of how many processes there was a
 profile and whether each of its labels was the process's. What follows -- is for serve.
 
@@ -49,6 +50,15 @@ while True:
     while time.thread_time_ns() < ends:
         sum(range(100))
     time.sleep(1)
+"""
+CHURN = """
+import os, signal, sys, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+while True:
+    if not os.fork():
+        time.sleep(0.3)
+        os._exit(0)
+    time.sleep(1 / float(sys.argv[1]))
 """
 LOOK = 0.1
 RECEIVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "otlp_receiver.py")
@@ -276,6 +286,10 @@ def show(options, watched, used, bare, log):
     show_turns(old, new)
     print("  in the end, of all Python   %s sampled, %s wait, of which %s do nothing" % tuple(
         "%.0f" % used["metrics"].get("pieprofd_" + name, -1) for name in ("processes", "processes_over_limit", "processes_idle")))
+    count, waited, left = (used["metrics"].get("pieprofd_" + name, 0) for name in (
+        "newcomer_wait_seconds_count", "newcomer_wait_seconds_sum", "budget_seconds"))
+    print("  by its own account          %.0f that came were sampled, after %.2f s on average; %+.3f s of CPU time left" % (
+        count, waited / max(count, 1), left))
     print("  the daemon's CPU time       %.2f%% of the machine, %.2f%% in the second half; exit status %d" % (
         percent * used["cpu"], percent * used["late cpu"], used["status"]))
     print("  its memory, threads         median %.0f MB, peak %.0f MB, %d threads at most" % (
@@ -300,6 +314,7 @@ def main():
     parser.add_argument("--share", default="1%")
     parser.add_argument("--newcomers", type=int, default=5)
     parser.add_argument("--every", type=float, help="a newcomer every so many seconds, from the start")
+    parser.add_argument("--churn", type=float, help="short-lived processes a second")
     parser.add_argument("--apart", action="store_true", help="in a pid namespace of its own")
     parser.add_argument("--push", action="store_true")
     parser.add_argument("--rest", type=float, default=10, help="seconds without the daemon, before and after")
@@ -328,6 +343,9 @@ def main():
         # They give way to whatever else the machine does; the daemon does not.
         with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as autogroup:
             autogroup.write("10")
+        if options.churn:
+            churn = subprocess.Popen([options.python, "-c", CHURN, str(options.churn)], stdin=subprocess.DEVNULL)
+            stack.callback(churn.kill)
         log, words = begin_receiver(stack, folder) if options.push else (None, ())
         before = rest(watched, options.rest)
         path = folder + "/socket"
