@@ -107,16 +107,25 @@ class Group:
         if self.path:
             os.makedirs(self.path, exist_ok=True)
 
+    def enter(self):
+        if self.path:
+            with open(self.path + "/cgroup.procs", "w") as procs:
+                procs.write(str(os.getpid()))
+
+    def begin_one(self, python):
+        """A process that may still be about to run, and be sampled before it does."""
+        began = time.monotonic()
+        self.process = subprocess.Popen([python, "-c", WORK, "1"], env=dict(os.environ, **self.environment), preexec_fn=self.enter,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        # It is ended with the others.
+        self.process.returncode = 0
+        return Watched(self.process.pid, self, began)
+
     def begin(self, python, count):
         """So many processes, once they run."""
-        def enter():
-            if self.path:
-                with open(self.path + "/cgroup.procs", "w") as procs:
-                    procs.write(str(os.getpid()))
-        environment = dict(os.environ, **self.environment)
         began = time.monotonic()
-        with subprocess.Popen([python, "-c", WORK, str(count)], env=environment, preexec_fn=enter, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE) as self.process:
+        with subprocess.Popen([python, "-c", WORK, str(count)], env=dict(os.environ, **self.environment), preexec_fn=self.enter,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as self.process:
             watched = [Watched(int(line), self, began) for line in self.process.stdout]
             # It is ended with the others.
             self.process.returncode = 0
@@ -244,7 +253,7 @@ def serve(options, watched, groups, words, path):
         if now > began + options.seconds / 2:
             half = cpu_seconds(daemon.pid) if half is None else half
         if len(watched) - len(old) < newcomers_due(options, now - began):
-            watched += groups[len(watched) % len(groups)].begin(options.python, 1)
+            watched.append(groups[len(watched) % len(groups)].begin_one(options.python))
         threads = max(threads, len(os.listdir("/proc/%d/task" % daemon.pid)))
         residents.append(resident_mb(daemon.pid))
         time.sleep(LOOK)
@@ -290,6 +299,8 @@ def show(options, watched, used, bare, log):
         "newcomer_wait_seconds_count", "newcomer_wait_seconds_sum", "budget_seconds"))
     print("  by its own account          %.0f that came were sampled, after %.2f s on average; %+.3f s of CPU time left" % (
         count, waited / max(count, 1), left))
+    print("                              %s" % ", ".join("%.0f within %d s" % (
+        used["metrics"].get('pieprofd_newcomer_wait_seconds_bucket{le="%d"}' % bound, 0), bound) for bound in (1, 2, 5, 10, 30, 60)))
     print("  the daemon's CPU time       %.2f%% of the machine, %.2f%% in the second half; exit status %d" % (
         percent * used["cpu"], percent * used["late cpu"], used["status"]))
     print("  its memory, threads         median %.0f MB, peak %.0f MB, %d threads at most" % (
