@@ -1,46 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/newcomers.h"
 
+#include "attach/last_pid.h"
 #include "attach/procfs.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
-#include <linux/magic.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
-
-/* "0.00 0.00 0.00 1/123 4567": the last word. */
-static int read_last(int fd, pid_t *ret_last)
-{
-	char text[128], *word;
-	ssize_t size = pread(fd, text, sizeof(text) - 1, 0);
-	long last;
-
-	if (size <= 0)
-		return size ? -errno : -EPROTO;
-	text[size] = '\0';
-	word = strrchr(text, ' ');
-	last = word ? strtol(word, NULL, 10) : 0;
-	if (last <= 0 || last > INT32_MAX)
-		return -EPROTO;
-	*ret_last = (pid_t)last;
-	return 0;
-}
-
-/* Of this very pid namespace, and by the kernel itself: LXC puts other files there. */
-static bool is_ours(int fd)
-{
-	char self[16] = "";
-	struct statfs status;
-
-	return !fstatfs(fd, &status) && status.f_type == PROC_SUPER_MAGIC &&
-	       readlink("/proc/self", self, sizeof(self) - 1) > 0 && atoi(self) == getpid();
-}
 
 static void tell(pid_t pid, void (*found)(void *context, const struct newcomer *newcomer),
 		 void *context)
@@ -89,10 +60,8 @@ int newcomers_open(struct newcomers *newcomers)
 	pid_t last;
 	int error;
 
-	*newcomers = (struct newcomers){ .open = true };
-	newcomers->fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-	error = newcomers->fd >= 0 && is_ours(newcomers->fd) ? read_last(newcomers->fd, &last)
-							     : -ENOTSUP;
+	*newcomers = (struct newcomers){ .open = true, .fd = last_pid_open() };
+	error = newcomers->fd < 0 ? newcomers->fd : last_pid_read(newcomers->fd, &last);
 	for (size_t i = 0; !error && i < NEWCOMERS_LOOKS; i++)
 		newcomers->last[i] = last;
 	if (!error)
@@ -122,7 +91,7 @@ int newcomers_look(struct newcomers *newcomers,
 
 	if (newcomers->fd < 0)
 		return tell_listed(newcomers, found, context);
-	error = read_last(newcomers->fd, &last);
+	error = last_pid_read(newcomers->fd, &last);
 	if (error)
 		return error;
 	memmove(newcomers->last, newcomers->last + 1,

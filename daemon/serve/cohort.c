@@ -90,11 +90,22 @@ static int choose_pids(struct sampler *sampler, struct pid_list *pids)
 	return 0;
 }
 
+/* Of the group, into all. */
+static void add_newcomers(const struct sampler *sampler, struct newcomer_waits *waits)
+{
+	struct newcomer_waits more = group_progress(sampler->group).newcomers;
+
+	for (size_t i = 0; i < NEWCOMER_WAITS; i++)
+		waits->counts[i] += more.counts[i];
+	waits->sum_ns += more.sum_ns;
+}
+
 static void drop_group(struct sampler *sampler)
 {
 	if (!sampler->group)
 		return;
 	sampler->refused = cohort_losses(sampler);
+	add_newcomers(sampler, &sampler->newcomers);
 	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++)
 		slot_end(sampler, i);
 	group_destroy(sampler->group);
@@ -230,9 +241,11 @@ static void cohort_keep_share(struct sampler *sampler, uint64_t now_ns)
 {
 	double second_ns = sampler->budget.share * sampler->budget.processors * NS_PER_SECOND;
 	size_t live = 0, room;
+	struct group_costs costs = group_take_costs(sampler->group);
 
 	if (sampler->options.node_share <= 0)
 		return;
+	node_budget_charge(&sampler->budget, costs.newcomers_ns, costs.others_ns);
 	for (size_t i = 0; i < SAMPLER_SESSIONS_MAX; i++)
 		live += sampler->slots[i].session != NULL;
 	room = node_budget_room(&sampler->budget, now_ns, clock_read_ns(CLOCK_PROCESS_CPUTIME_ID),
@@ -242,7 +255,12 @@ static void cohort_keep_share(struct sampler *sampler, uint64_t now_ns)
 	if (room > live && (double)sampler->budget.left_ns < second_ns &&
 	    group_turn_is_over(sampler->group, now_ns))
 		room = live;
-	group_set_room(sampler->group, room, sampler->budget.left_ns >= 0);
+	group_set_room(sampler->group,
+		       &(struct group_room){
+			       .sessions = room,
+			       .turns = sampler->budget.left_ns >= 0,
+			       .newcomers = node_budget_has_credit(&sampler->budget),
+		       });
 }
 
 void cohort_poll(struct sampler *sampler, uint64_t now_ns, char *notice, size_t size)
@@ -264,6 +282,21 @@ void cohort_poll(struct sampler *sampler, uint64_t now_ns, char *notice, size_t 
 	length = strlen(notice);
 	if (length && notice[length - 1] == '\n')
 		notice[length - 1] = '\0';
+}
+
+void cohort_count(const struct sampler *sampler, struct sampler_counters *counters)
+{
+	struct group_progress progress;
+
+	counters->takes_turns = sampler->options.node_share > 0;
+	counters->newcomers = sampler->newcomers;
+	counters->budget_ns = sampler->budget.left_ns;
+	if (!sampler->group)
+		return;
+	progress = group_progress(sampler->group);
+	counters->processes_over_limit = progress.over_limit;
+	counters->processes_idle = progress.idle;
+	add_newcomers(sampler, &counters->newcomers);
 }
 
 struct losses cohort_losses(const struct sampler *sampler)

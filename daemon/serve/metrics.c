@@ -148,6 +148,31 @@ static void put_stops(FILE *file, const struct session_counters *all, double lim
 	put_ratio(file, "overhead_limit_ratio", "Limit of that ratio in any thread.", limit);
 }
 
+/* Within a share of the machine. */
+static void put_turns(FILE *file, const struct sampler_counters *counters)
+{
+	const struct newcomer_waits *waits = &counters->newcomers;
+	uint64_t count = 0;
+
+	if (!counters->takes_turns)
+		return;
+	put_ratio(file, "budget_seconds",
+		  "CPU time that the daemon may use now; below 0, it has used more.",
+		  (double)counters->budget_ns / 1e9);
+	head(file, "newcomer_wait_seconds", "histogram",
+	     "Of processes that came while others were sampled, from their start until they were.");
+	for (size_t i = 0; i < NEWCOMER_WAITS - 1; i++) {
+		count += waits->counts[i];
+		fprintf(file, "pieprofd_newcomer_wait_seconds_bucket{le=\"%u\"} %" PRIu64 "\n",
+			newcomer_wait_bounds_s[i], count);
+	}
+	count += waits->counts[NEWCOMER_WAITS - 1];
+	fprintf(file, "pieprofd_newcomer_wait_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n", count);
+	fputs("pieprofd_newcomer_wait_seconds_sum ", file);
+	put_ns(file, waits->sum_ns);
+	fprintf(file, "pieprofd_newcomer_wait_seconds_count %" PRIu64 "\n", count);
+}
+
 static void put_sizes(FILE *file, const struct sampler_counters *counters)
 {
 	const struct session_counters *all = &counters->all;
@@ -411,6 +436,7 @@ void metrics_write(const struct metrics *metrics, FILE *file)
 	metrics_put_losses(file, &all->losses);
 	put_stops(file, all, metrics->overhead_limit);
 	put_sizes(file, metrics->counters);
+	put_turns(file, metrics->counters);
 	put_containers(file, metrics->counters);
 	put_services(file, metrics->counters);
 	put_heap(metrics, file);

@@ -3,6 +3,11 @@
 
 #include "common/clock.h"
 
+static double second_ns(const struct node_budget *budget)
+{
+	return budget->share * budget->processors * (double)NS_PER_SECOND;
+}
+
 static void account(struct node_budget *budget, uint64_t now_ns, uint64_t cpu_ns)
 {
 	double rate = budget->share * budget->processors;
@@ -24,7 +29,7 @@ static void account(struct node_budget *budget, uint64_t now_ns, uint64_t cpu_ns
 size_t node_budget_room(struct node_budget *budget, uint64_t now_ns, uint64_t cpu_ns, size_t live,
 			size_t max)
 {
-	double second_ns = budget->share * budget->processors * (double)NS_PER_SECOND;
+	double deep_ns = (NODE_BUDGET_CREDIT_S + 5) * second_ns(budget);
 	size_t room = live;
 
 	if (budget->share <= 0)
@@ -36,10 +41,25 @@ size_t node_budget_room(struct node_budget *budget, uint64_t now_ns, uint64_t cp
 	account(budget, now_ns, cpu_ns);
 	if (budget->left_ns >= 0) {
 		room = live + 1;
-	} else if ((double)budget->left_ns < -5 * second_ns &&
+	} else if ((double)budget->left_ns < -deep_ns &&
 		   now_ns - budget->dropped_ns >= NS_PER_SECOND) {
 		budget->dropped_ns = now_ns;
 		room = live ? live - 1 : 0;
 	}
 	return room > max ? max : room ? room : 1;
+}
+
+void node_budget_charge(struct node_budget *budget, uint64_t new_ns, uint64_t others_ns)
+{
+	budget->credit_used_ns -=
+		others_ns < budget->credit_used_ns ? others_ns : budget->credit_used_ns;
+	budget->credit_used_ns += new_ns;
+}
+
+bool node_budget_has_credit(const struct node_budget *budget)
+{
+	double credit_ns = NODE_BUDGET_CREDIT_S * second_ns(budget);
+
+	return budget->share <= 0 ||
+	       ((double)budget->credit_used_ns < credit_ns && (double)budget->left_ns > -credit_ns);
 }

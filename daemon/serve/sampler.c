@@ -471,12 +471,7 @@ static int count_all(const struct sampler *sampler, struct sampler_counters *cou
 			error = count_slot(&sampler->slots[i], counters);
 	for (size_t i = 0; i < LOSS_COUNT; i++)
 		counters->all.losses.counts[i] += refused.counts[i];
-	if (sampler->group) {
-		struct group_progress progress = group_progress(sampler->group);
-
-		counters->processes_over_limit = progress.over_limit;
-		counters->processes_idle = progress.idle;
-	}
+	cohort_count(sampler, counters);
 	for (size_t i = 0; i < WINDOWS_MAX; i++)
 		counters->windows += sampler->windows[i] != NULL;
 	return error;

@@ -22,6 +22,7 @@
 #define PIEPROFD_DAEMON_SERVE_SAMPLER_H
 
 #include "daemon/serve/sampler_options.h"
+#include "daemon/session/group_room.h"
 #include "daemon/session/session_window.h"
 
 const char *sampler_state_name(enum sampler_state state);
@@ -80,6 +81,9 @@ struct sampler_counters {
 	size_t processes;    /* sampled now */
 	size_t processes_over_limit;
 	size_t processes_idle; /* of these */
+	bool takes_turns;      /* within a share of the machine; then: */
+	struct newcomer_waits newcomers;
+	int64_t budget_ns; /* CPU time that the daemon may use now; below 0: it is owed */
 	uint64_t sessions_begun;
 	size_t sessions_limit, nodes_limit, pairs_limit;
 	struct sampler_container containers[SAMPLER_SESSIONS_MAX];

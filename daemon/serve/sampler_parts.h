@@ -11,6 +11,8 @@
 
 #include <pthread.h>
 
+struct sampler_counters;
+
 /* What a window has of a session. */
 struct window_part {
 	struct session_mark *mark; /* NULL: all of the session */
@@ -52,8 +54,9 @@ struct sampler {
 	struct group_observer observer;
 	struct process_watch watch;
 	struct node_budget budget;
-	uint64_t *start_times; /* of the processes given */
-	struct losses refused; /* processes, by groups before this one */
+	struct newcomer_waits newcomers; /* of groups before this one */
+	uint64_t *start_times;           /* of the processes given */
+	struct losses refused;           /* processes, by groups before this one */
 	bool began_before;
 	bool trim; /* sessions have ended */
 	/* A start is asked for by any thread, which waits for the one that polls. */
@@ -87,6 +90,8 @@ void cohort_stop(struct sampler *sampler);
 void cohort_poll(struct sampler *sampler, uint64_t now_ns, char *notice, size_t size);
 void cohort_copy_notes(struct sampler *sampler, char *notes, size_t size);
 void cohort_destroy(struct sampler *sampler);
+/* Of turns, and of processes that wait for theirs. */
+void cohort_count(const struct sampler *sampler, struct sampler_counters *counters);
 /* Processes that could not be sampled, so far. */
 struct losses cohort_losses(const struct sampler *sampler);
 

@@ -33,7 +33,9 @@ size_t group_sessions_max(const struct group *group)
 {
 	size_t max = group->options.sessions_max ? group->options.sessions_max : GROUP_SESSIONS_MAX;
 
-	return group->room && group->room < max ? group->room : max;
+	if (group->room.sessions && group->room.sessions + group->guest < max)
+		return group->room.sessions + group->guest;
+	return max;
 }
 
 void group_note_error(struct group *group, const struct error *error)
@@ -96,6 +98,7 @@ int group_start_session(struct group *group, size_t index, struct error *error)
 	member->began_ns = clock_now_ns();
 	member->renewed = false;
 	member->resting = false;
+	group_end_wait(group, member);
 	group->sessions++;
 	if (group->options.observer)
 		group->options.observer->session_began(group->options.observer->context,
@@ -187,7 +190,8 @@ struct group *group_create(const struct group_options *options, struct error *er
 	}
 	group->options = *options;
 	group->options.pids = NULL; /* the caller's */
-	group->room = options->sessions_first;
+	group->room.sessions = options->sessions_first;
+	group->room.turns = true;
 	group->budget.part = options->look_part;
 	/* Before any child is looked for. Else they are found by their parents, more slowly. */
 	if (options->follow)
@@ -257,7 +261,8 @@ int group_start(struct group *group, struct error *error)
 struct group_progress group_progress(struct group *group)
 {
 	struct group_progress progress = { .samples = group->merged_samples,
-					   .idle = group_count_idle(group) };
+					   .idle = group_count_idle(group),
+					   .newcomers = group->waits };
 
 	if (group->kept)
 		progress.samples += session_progress(group->kept).samples;

@@ -31,6 +31,7 @@
 #define PIEPROFD_DAEMON_SESSION_GROUP_H
 
 #include "daemon/session/group_options.h"
+#include "daemon/session/group_room.h"
 #include "daemon/session/process_watch.h"
 #include "daemon/session/session.h"
 
@@ -51,7 +52,8 @@ struct group_progress {
 	size_t processes;  /* profiled now */
 	size_t over_limit; /* not profiled, as too many are */
 	size_t idle;       /* of these: they have used no CPU time since they were last sampled */
-	bool running;      /* false: none is left, and none can come */
+	struct newcomer_waits newcomers;
+	bool running; /* false: none is left, and none can come */
 };
 
 struct group_progress group_progress(struct group *group);
@@ -65,9 +67,11 @@ uint64_t group_look(struct group *group);
  */
 void group_renew(struct group *group, struct session *session);
 
-/* How many sessions there may be from now on, within sessions_max; with turn_ns, sessions beyond
- * end at the next looks. turns: others may take the place of those whose turn is over. */
-void group_set_room(struct group *group, size_t room, bool turns);
+/* From now on, with turn_ns. */
+void group_set_room(struct group *group, const struct group_room *room);
+
+/* Since the last call. */
+struct group_costs group_take_costs(struct group *group);
 
 /* Whether a session has had its turn while others wait for one. */
 bool group_turn_is_over(struct group *group, uint64_t now_ns);

@@ -86,8 +86,7 @@ void group_renew(struct group *group, struct session *session)
 	}
 }
 
-/* It has no session. */
-static void check_member(struct group *group, struct member *member)
+void group_check_member(struct group *group, struct member *member)
 {
 	if (!member_is_alive(member)) {
 		member->gone = true;
@@ -179,7 +178,7 @@ static void meet_newcomer(void *context, const struct newcomer *newcomer)
 
 	/* Its number may be another process's by now. */
 	if (known && !known->session)
-		check_member(group, known);
+		group_check_member(group, known);
 	if (known && !known->gone)
 		return;
 	parent = member_table_find(&group->members, newcomer->parent);
@@ -220,7 +219,7 @@ static void look_at_member(struct group *group, size_t index)
 	bool thorough = group->rounds % THOROUGH_ROUNDS == 0;
 
 	if (!member->session && !member->gone && (thorough || !member_seems_same(member)))
-		check_member(group, member);
+		group_check_member(group, member);
 	if (group->options.follow && !member->gone && (thorough || !group->newcomers.open))
 		look_for_children_of(group, index);
 }
@@ -267,6 +266,8 @@ static bool is_member(const void *context, pid_t pid)
 
 static void find_others(struct group *group)
 {
+	bool first = !group->options.watch->searched;
+
 	group->options.watch->query.is_known = is_member;
 	group->options.watch->query.context = group;
 	process_watch_look(group->options.watch, &group->found);
@@ -276,7 +277,7 @@ static void find_others(struct group *group)
 		if (!member)
 			member = group_add_member(group, group->found.items[i], 0);
 		if (member)
-			member->found = true;
+			group_meet_found(member, first);
 	}
 }
 
@@ -350,6 +351,20 @@ static void try_member(struct group *group, size_t index, uint64_t now_ns)
 		group_refuse(group, &group->members.items[index], &error, now_ns);
 }
 
+/* Threads of other sessions go on meanwhile: they take little. */
+static void try_and_charge(struct group *group, size_t index, uint64_t now_ns)
+{
+	uint64_t began_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID), cost_ns;
+	bool before_others = group->members.items[index].before_others;
+
+	try_member(group, index, now_ns);
+	cost_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - began_ns;
+	if (before_others)
+		group->costs.newcomers_ns += cost_ns;
+	else
+		group->costs.others_ns += cost_ns;
+}
+
 /* It waits for another one's end, and is counted as left out until then. */
 static bool has_no_room(struct member *member, bool room, uint64_t now_ns)
 {
@@ -372,6 +387,8 @@ static void choose_due(struct group *group, size_t room, uint64_t now_ns)
 			continue;
 		/* Found a moment ago: it may be about to call exec. */
 		if (member->looks++ == 0 && !member->given)
+			continue;
+		if (group_newcomer_begins(member, now_ns))
 			continue;
 		if (!group->options.turn_ns && has_no_room(member, room > 0, now_ns))
 			continue;
@@ -403,10 +420,10 @@ static bool try_due(struct group *group, bool python, uint64_t began_ns)
 		if (has_no_room(member, live < group_sessions_max(group), now_ns))
 			continue;
 		/* It may have ended, or run another program, since its turn. */
-		check_member(group, member);
+		group_check_member(group, member);
 		if (member->gone)
 			continue;
-		try_member(group, i, now_ns);
+		try_and_charge(group, i, now_ns);
 		live += group->members.items[i].session != NULL;
 	}
 	return true;

@@ -42,15 +42,19 @@ struct member {
 	bool over_limit;         /* has no session, as there are too many */
 	uint64_t began_ns;       /* its session */
 	bool resting;            /* it samples no more, its turn being over */
-	uint64_t turn_ns;        /* when its last turn ended; 0: it had none (group_turns.c) */
-	uint64_t cpu_ns;         /* of the process, when its last turn ended, or it was found */
-	uint64_t cpu_looked_ns;  /* when that was last compared with what it has used */
-	bool idle;               /* no difference */
-	bool chosen;             /* of those that are due, by turn */
-	bool due;                /* is to be tried in this look */
-	bool seems_python;       /* by its look, when it was last due */
-	unsigned looks;          /* that found it waiting to be tried */
-	dev_t device;            /* of the program it runs */
+	bool newcomer;           /* it came, or was found, after the first search; had no turn */
+	bool before_others;      /* it is tried before its time, as a newcomer */
+	/* When its last turn ended, or a newcomer was found; 0: it had none, and was there at first
+	 * (group_turns.c). */
+	uint64_t turn_ns;
+	uint64_t cpu_ns;        /* of the process, when its last turn ended, or it was found */
+	uint64_t cpu_looked_ns; /* when that was last compared with what it has used */
+	bool idle;              /* no difference */
+	bool chosen;            /* of those that are due, by turn */
+	bool due;               /* is to be tried in this look */
+	bool seems_python;      /* by its look, when it was last due */
+	unsigned looks;         /* that found it waiting to be tried */
+	dev_t device;           /* of the program it runs */
 	ino_t inode;
 	uint64_t next_try_ns, give_up_ns, pause_ns;
 	uint64_t children_seen; /* since the session began */

@@ -6,6 +6,7 @@
 #include "attach/newcomers.h"
 #include "daemon/report/merge/profile_merge.h"
 #include "daemon/session/group_options.h"
+#include "daemon/session/group_room.h"
 #include "daemon/session/look_budget.h"
 #include "daemon/session/member_table.h"
 
@@ -15,9 +16,10 @@ struct group {
 	struct session *kept;         /* ended, and the only one so far: not merged */
 	struct profile_merge *merged; /* of ended sessions; NULL: none yet */
 	struct profile_merge *shown;  /* behind the last group_profile() */
-	bool turns_wait;              /* group_set_room() */
-	size_t room;                  /* group_set_room(); 0: no other limit */
-	unsigned first_turns;         /* of processes that had none before, so far */
+	struct group_room room;       /* group_set_room(); no sessions: no other limit */
+	bool guest;                   /* in this look there is a place more, for a newcomer */
+	struct group_costs costs;     /* since they were last taken */
+	struct newcomer_waits waits;  /* of those that had a turn */
 	size_t sessions;              /* ever started */
 	uint64_t merged_samples;
 	struct losses losses;
@@ -46,11 +48,21 @@ size_t group_sessions_max(const struct group *group);
 uint64_t group_turn_length(const struct group *group);
 /* Ends the sessions whose turn is over. */
 void group_take_turns(struct group *group, uint64_t now_ns);
-/* Of those that are due, so many stay it: those that have waited longest. */
+/* Of those that are due, so many stay it: a newcomer, while these go first, and those that have
+ * waited longest. */
 void group_choose_by_turn(struct group *group, size_t room, uint64_t now_ns);
+/* The watch has found it: at first, or as a newcomer. */
+void group_meet_found(struct member *member, bool first);
+/* A newcomer that is hardly more than a fork: it may be about to call exec, or no interpreter yet.
+ */
+bool group_newcomer_begins(const struct member *member, uint64_t now_ns);
+/* It has a session. */
+void group_end_wait(struct group *group, struct member *member);
 /* Of those that wait, how many do nothing. */
 size_t group_count_idle(const struct group *group);
 
+/* It has no session: whether it has ended, or runs another program. */
+void group_check_member(struct group *group, struct member *member);
 /* NULL: it is gone, or there is no memory or room. May move all members. */
 struct member *group_add_member(struct group *group, pid_t pid, pid_t parent);
 /* Those that a process has now, as far as they are not known. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/session/process_search.h"
 
+#include "attach/births.h"
 #include "attach/cgroup.h"
 #include "attach/cgroup_mount.h"
 #include "attach/procfs.h"
@@ -49,13 +50,20 @@ static bool has_libpython(pid_t pid)
 	return found;
 }
 
-bool process_seems_python(pid_t pid)
+/* Of its libraries a look takes ten times as long. */
+static bool seems_python(pid_t pid, bool with_libraries)
 {
 	char executable[4096];
 
 	if (procfs_read_executable(pid, executable, sizeof(executable)))
 		return false;
-	return !strncmp(path_last(executable), "python", 6) || has_libpython(pid);
+	return !strncmp(path_last(executable), "python", 6) ||
+	       (with_libraries && has_libpython(pid));
+}
+
+bool process_seems_python(pid_t pid)
+{
+	return seems_python(pid, true);
 }
 
 /* Ourselves, sudo and the shell before it: their command lines have the pattern, too. */
@@ -107,29 +115,94 @@ static bool is_passed_over(pid_t pid, const struct process_query *query)
 	       (query->strangers && strangers_pass(query->strangers, pid));
 }
 
+/* What is the same for all processes of a search. */
+struct search {
+	struct process_query query;
+	char cgroup[CGROUP_PATH_SIZE];
+	pid_t ancestors[ANCESTORS_MAX];
+	size_t ancestor_count;
+	struct name_pattern *pattern;
+};
+
+static int search_begin(struct search *search, const struct process_query *asked)
+{
+	const char *cgroup = asked->cgroup;
+	char problem[128];
+
+	search->query = *asked;
+	search->ancestor_count = find_ancestors(search->ancestors);
+	if (cgroup && cgroup[0] == '/' && cgroup_mount_find(cgroup, search->cgroup))
+		search->query.cgroup = search->cgroup;
+	return name_pattern_new(asked->name ? asked->name : "", &search->pattern, problem,
+				sizeof(problem));
+}
+
+struct beginners {
+	const struct process_query *query;
+	struct pid_list *found;
+	int error;
+};
+
+/* A library is there as soon as the program is: one look for it will do. */
+static void meet_born(void *context, pid_t pid, unsigned looks)
+{
+	struct beginners *beginners = context;
+	const struct process_query *query = beginners->query;
+
+	if (!beginners->error && !(query->is_known && query->is_known(query->context, pid)) &&
+	    seems_python(pid, looks == BIRTHS_LOOKS / 4))
+		beginners->error = pid_list_add(beginners->found, pid);
+}
+
+int process_search_births(const struct process_query *asked, struct births *births,
+			  struct pid_list *ret_found)
+{
+	struct beginners beginners = { asked, ret_found, 0 };
+	struct process_status status;
+	struct search search;
+	size_t count = 0;
+	int error;
+
+	ret_found->count = 0;
+	births_look(births, meet_born, &beginners);
+	if (beginners.error || !ret_found->count)
+		return beginners.error;
+	error = search_begin(&search, asked);
+	if (error)
+		return error;
+	for (size_t i = 0; i < ret_found->count; i++) {
+		pid_t pid = ret_found->items[i];
+
+		/* A thread's number can be looked up, too. */
+		if (!procfs_read_status(pid, 0, &status) && status.thread_group == pid &&
+		    !is_among(pid, search.ancestors, search.ancestor_count) &&
+		    matches(pid, &search.query, search.pattern))
+			ret_found->items[count++] = pid;
+	}
+	ret_found->count = count;
+	name_pattern_free(search.pattern);
+	return 0;
+}
+
 int process_search(const struct process_query *asked, struct pid_list *ret_found,
 		   size_t *ret_others)
 {
-	struct process_query query = *asked;
-	char cgroup[CGROUP_PATH_SIZE];
-	pid_t ancestors[ANCESTORS_MAX];
-	size_t ancestor_count = find_ancestors(ancestors), others = 0;
+	struct process_query query;
+	struct search search;
+	size_t others = 0;
 	struct dirent *entry;
-	struct name_pattern *pattern;
-	char problem[128];
 	DIR *folder;
 	int error;
 
 	ret_found->count = 0;
-	if (query.cgroup && query.cgroup[0] == '/' && cgroup_mount_find(query.cgroup, cgroup))
-		query.cgroup = cgroup;
-	error = name_pattern_new(query.name ? query.name : "", &pattern, problem, sizeof(problem));
+	error = search_begin(&search, asked);
 	if (error)
 		return error;
+	query = search.query;
 	folder = opendir("/proc");
 	if (!folder) {
 		error = -errno;
-		name_pattern_free(pattern);
+		name_pattern_free(search.pattern);
 		return error;
 	}
 	if (query.strangers)
@@ -139,8 +212,8 @@ int process_search(const struct process_query *asked, struct pid_list *ret_found
 				    ? (pid_t)strtol(entry->d_name, NULL, 10)
 				    : 0;
 
-		if (pid <= 0 || is_among(pid, ancestors, ancestor_count) ||
-		    is_passed_over(pid, &query) || !matches(pid, &query, pattern))
+		if (pid <= 0 || is_among(pid, search.ancestors, search.ancestor_count) ||
+		    is_passed_over(pid, &query) || !matches(pid, &query, search.pattern))
 			continue;
 		if (process_seems_python(pid)) {
 			error = pid_list_add(ret_found, pid);
@@ -153,7 +226,7 @@ int process_search(const struct process_query *asked, struct pid_list *ret_found
 	if (query.strangers)
 		strangers_end(query.strangers);
 	closedir(folder);
-	name_pattern_free(pattern);
+	name_pattern_free(search.pattern);
 	if (ret_found->count)
 		qsort(ret_found->items, ret_found->count, sizeof(pid_t), compare_pids);
 	if (ret_others)

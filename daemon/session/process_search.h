@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct births;
 struct strangers;
 
 struct process_query {
@@ -38,6 +39,11 @@ char *process_command_line(pid_t pid);
 __attribute__((warn_unused_result)) int process_search(const struct process_query *query,
 						       struct pid_list *ret_found,
 						       size_t *ret_others);
+
+/* The same of processes that have just begun, as births.h tells them; strangers apart. */
+__attribute__((warn_unused_result)) int process_search_births(const struct process_query *query,
+							      struct births *births,
+							      struct pid_list *ret_found);
 
 /* A line for each: pid and command. */
 void process_search_print(FILE *file, const struct pid_list *pids);

@@ -20,9 +20,24 @@ static uint64_t pause_after(const struct process_watch *watch, uint64_t cost_ns)
 	return longest_ns > PAUSE_MIN_NS ? (uint64_t)longest_ns : PAUSE_MIN_NS;
 }
 
+static void look_for_births(struct process_watch *watch, struct pid_list *ret_found)
+{
+	double most = watch->share_most > watch->share ? watch->share_most : watch->share;
+	uint64_t began_ns, cost_ns;
+
+	if (watch->births.fd <= 0 || clock_now_ns() < watch->next_births_ns)
+		return;
+	began_ns = clock_thread_cpu_ns();
+	if (process_search_births(&watch->query, &watch->births, ret_found))
+		ret_found->count = 0;
+	cost_ns = clock_thread_cpu_ns() - began_ns;
+	watch->next_births_ns = clock_now_ns() + (uint64_t)((double)cost_ns / most);
+}
+
 void process_watch_deinit(struct process_watch *watch)
 {
 	strangers_deinit(&watch->strangers);
+	births_close(&watch->births);
 }
 
 void process_watch_look(struct process_watch *watch, struct pid_list *ret_found)
@@ -30,8 +45,13 @@ void process_watch_look(struct process_watch *watch, struct pid_list *ret_found)
 	uint64_t began_ns;
 
 	ret_found->count = 0;
-	if (clock_now_ns() < watch->next_ns)
+	/* Before the first search, so that none is missed. Where that fails, searches find all. */
+	if (watch->share > 0 && !watch->births.fd)
+		(void)!births_open(&watch->births);
+	if (clock_now_ns() < watch->next_ns) {
+		look_for_births(watch, ret_found);
 		return;
+	}
 	watch->query.strangers = &watch->strangers;
 	began_ns = clock_thread_cpu_ns();
 	if (process_search(&watch->query, ret_found, NULL))

@@ -5,10 +5,15 @@
  * that keep its cost under 1% of a CPU, or a given share, whatever the number of
  * processes is. The first search looks at all of them, and the next ones at those
  * that are new (strangers.h): its cost says nothing of theirs.
+ *
+ * With a share, searches may be seconds apart. Processes that begin between them are met by their
+ * numbers (attach/births.h) at each look, as long as that takes no more than share_most: with
+ * hundreds a second, less often, and a thousand are left to the next search.
  */
 #ifndef PIEPROFD_DAEMON_SESSION_PROCESS_WATCH_H
 #define PIEPROFD_DAEMON_SESSION_PROCESS_WATCH_H
 
+#include "attach/births.h"
 #include "daemon/session/process_search.h"
 #include "daemon/session/strangers.h"
 
@@ -21,6 +26,8 @@ struct process_watch {
 	double share_most;
 	uint64_t next_ns; /* when the next search is due */
 	bool searched;
+	uint64_t next_births_ns; /* the same of those that begin */
+	struct births births;
 	struct strangers strangers;
 };
 

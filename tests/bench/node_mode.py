@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """`serve --all-python` among many processes that do little: are all of them seen, how soon, how often, and for how much.
 
-    tests/bench/node_mode.py [--processes 200] [--groups 20] [--seconds 60] [--share 1%] [--newcomers 5] [--push] [-- OPTION...]
+    tests/bench/node_mode.py [--processes 200] [--groups 20] [--seconds 60] [--share 1%] [--newcomers 5 | --every 10] [--churn 200]
+                             [--apart] [--push] [-- OPTION...]
 
 Starts so many Python processes, each of which works for a millisecond every second: workers of pre-fork services, each service in
 a control group that is named as a container runtime names it (without, where /sys/fs/cgroup cannot be written), with a service,
-version, revision, namespace and pod of its own. Serves the machine for so long, and starts more meanwhile, one after the other
-(--newcomers). Who has a session is told by TracerPid, ten times a second, so that engines without a tracer cannot be measured.
+version, revision, namespace and pod of its own. Serves the machine for so long, and starts more meanwhile, one after the other:
+so many in the second half (--newcomers), or one every so many seconds from the start (--every);
+beside a process that forks so many a second, each of which is gone after 0.3 s (--churn). Who has a session is told by TracerPid, ten times a second, so that engines without a tracer cannot be measured.
 --push has a receiver (tests/e2e/otlp_receiver.py) decode what is pushed every 15 s, and says of how many processes there was a
 profile and whether each of its labels was the process's. What follows -- is for serve.
 
 CPU time is that of the daemon with its sender. The processes' own is compared, one by one, with that before and after, without
-the daemon. The machine's other Python processes are sampled, too, and take turns from these.
+the daemon. The machine's other Python processes are sampled, too, and take turns from these; with --apart all of it is in a pid
+namespace of its own, where there are no others, and nobody else's processes are touched.
 """
 import argparse
 import contextlib
@@ -47,6 +50,15 @@ while True:
     while time.thread_time_ns() < ends:
         sum(range(100))
     time.sleep(1)
+"""
+CHURN = """
+import os, signal, sys, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+while True:
+    if not os.fork():
+        time.sleep(0.3)
+        os._exit(0)
+    time.sleep(1 / float(sys.argv[1]))
 """
 LOOK = 0.1
 RECEIVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "otlp_receiver.py")
@@ -95,16 +107,26 @@ class Group:
         if self.path:
             os.makedirs(self.path, exist_ok=True)
 
+    def enter(self):
+        if self.path:
+            with open(self.path + "/cgroup.procs", "w") as procs:
+                procs.write(str(os.getpid()))
+
+    def begin_one(self, python):
+        """A process that may still be about to run, and be sampled before it does."""
+        began = time.monotonic()
+        self.process = subprocess.Popen([python, "-c", WORK, "1"], env=dict(os.environ, **self.environment), preexec_fn=self.enter,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        # It is ended with the others.
+        self.process.returncode = 0
+        return Watched(self.process.pid, self, began)
+
     def begin(self, python, count):
         """So many processes, once they run."""
-        def enter():
-            if self.path:
-                with open(self.path + "/cgroup.procs", "w") as procs:
-                    procs.write(str(os.getpid()))
-        environment = dict(os.environ, **self.environment)
-        with subprocess.Popen([python, "-c", WORK, str(count)], env=environment, preexec_fn=enter, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE) as self.process:
-            watched = [Watched(int(line), self) for line in self.process.stdout]
+        began = time.monotonic()
+        with subprocess.Popen([python, "-c", WORK, str(count)], env=dict(os.environ, **self.environment), preexec_fn=self.enter,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as self.process:
+            watched = [Watched(int(line), self, began) for line in self.process.stdout]
             # It is ended with the others.
             self.process.returncode = 0
         return watched
@@ -123,8 +145,8 @@ def end_groups(groups):
 class Watched:
     """A process of ours: its turns, as far as they were seen."""
 
-    def __init__(self, pid, group):
-        self.pid, self.group, self.began = pid, group, time.monotonic()
+    def __init__(self, pid, group, began):
+        self.pid, self.group, self.began = pid, group, began  # before it is made
         self.traced, self.turns, self.first, self.waits = False, 0, None, []
         self.left = self.began  # when its last turn ended
 
@@ -208,6 +230,14 @@ def begin_receiver(stack, folder):
     return log, ("--push", "http://127.0.0.1:%d" % int(receiver.stdout.readline()), "--push-spool", folder + "/spool")
 
 
+def newcomers_due(options, since):
+    """How many are to have been started by then; the last one has some seconds left, too."""
+    if options.every:
+        return int(min(since, options.seconds - options.every) / options.every)
+    half = options.seconds / 2
+    return 0 if since <= half else min(int((since - half) / half * (options.newcomers + 1)) + 1, options.newcomers)
+
+
 def serve(options, watched, groups, words, path):
     """What the daemon used; newcomers are behind the others in watched."""
     daemon = subprocess.Popen([PIEPROFD, "serve", "--all-python", "--node-overhead", options.share, "--mode", "time", *words],
@@ -222,10 +252,8 @@ def serve(options, watched, groups, words, path):
             one.look(daemon.pid, now)
         if now > began + options.seconds / 2:
             half = cpu_seconds(daemon.pid) if half is None else half
-            # The last one has some seconds left, too.
-            due = (now - began - options.seconds / 2) / (options.seconds / 2) * (options.newcomers + 1)
-            if len(watched) - len(old) < min(int(due) + 1, options.newcomers):
-                watched += groups[len(watched) % len(groups)].begin(options.python, 1)
+        if len(watched) - len(old) < newcomers_due(options, now - began):
+            watched.append(groups[len(watched) % len(groups)].begin_one(options.python))
         threads = max(threads, len(os.listdir("/proc/%d/task" % daemon.pid)))
         residents.append(resident_mb(daemon.pid))
         time.sleep(LOOK)
@@ -251,6 +279,10 @@ def show_turns(old, new):
         print("  between two turns           median %.1f s, longest %.1f s, unfinished %.1f s" % (
             statistics.median(waits), max(waits), max((ends - one.left for one in old if not one.traced), default=0)))
     print("  new ones, first turn after  %s" % ", ".join("%.1f s" % one.first if one.turns else "never" for one in new))
+    late = sorted(one.first for one in new if one.turns)
+    if late:
+        print("  of %d new ones %d sampled    median %.1f s, 9 of 10 at most %.1f s, longest %.1f s" % (
+            len(new), len(late), statistics.median(late), late[(len(late) * 9 - 1) // 10], late[-1]))
 
 
 def show(options, watched, used, bare, log):
@@ -263,6 +295,12 @@ def show(options, watched, used, bare, log):
     show_turns(old, new)
     print("  in the end, of all Python   %s sampled, %s wait, of which %s do nothing" % tuple(
         "%.0f" % used["metrics"].get("pieprofd_" + name, -1) for name in ("processes", "processes_over_limit", "processes_idle")))
+    count, waited, left = (used["metrics"].get("pieprofd_" + name, 0) for name in (
+        "newcomer_wait_seconds_count", "newcomer_wait_seconds_sum", "budget_seconds"))
+    print("  by its own account          %.0f that came were sampled, after %.2f s on average; %+.3f s of CPU time left" % (
+        count, waited / max(count, 1), left))
+    print("                              %s" % ", ".join("%.0f within %d s" % (
+        used["metrics"].get('pieprofd_newcomer_wait_seconds_bucket{le="%d"}' % bound, 0), bound) for bound in (1, 2, 5, 10, 30, 60)))
     print("  the daemon's CPU time       %.2f%% of the machine, %.2f%% in the second half; exit status %d" % (
         percent * used["cpu"], percent * used["late cpu"], used["status"]))
     print("  its memory, threads         median %.0f MB, peak %.0f MB, %d threads at most" % (
@@ -286,11 +324,17 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--share", default="1%")
     parser.add_argument("--newcomers", type=int, default=5)
+    parser.add_argument("--every", type=float, help="a newcomer every so many seconds, from the start")
+    parser.add_argument("--churn", type=float, help="short-lived processes a second")
+    parser.add_argument("--apart", action="store_true", help="in a pid namespace of its own")
     parser.add_argument("--push", action="store_true")
     parser.add_argument("--rest", type=float, default=10, help="seconds without the daemon, before and after")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("words", nargs="*", help="options of serve")
     options = parser.parse_args()
+    if options.apart:
+        words = [word for word in sys.argv[1:] if word != "--apart"]
+        os.execvp("unshare", ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, __file__, *words])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with contextlib.ExitStack() as stack:
         folder = tempfile.mkdtemp()
@@ -310,6 +354,9 @@ def main():
         # They give way to whatever else the machine does; the daemon does not.
         with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as autogroup:
             autogroup.write("10")
+        if options.churn:
+            churn = subprocess.Popen([options.python, "-c", CHURN, str(options.churn)], stdin=subprocess.DEVNULL)
+            stack.callback(churn.kill)
         log, words = begin_receiver(stack, folder) if options.push else (None, ())
         before = rest(watched, options.rest)
         path = folder + "/socket"

@@ -39,10 +39,10 @@ class UnixConnection(http.client.HTTPConnection):
 class Server(Child):
     """pieprofd serve, running, once it says where."""
 
-    def __init__(self, pid, *arguments, listen="127.0.0.1:0", environment=None, prepare=None):
+    def __init__(self, pid, *arguments, listen="127.0.0.1:0", environment=None, prepare=None, command=(PIEPROFD,)):
         chosen = ["--pid", str(pid)] if pid else []
         self.process = subprocess.Popen(
-            [PIEPROFD, "serve", *chosen, "--listen", listen, *arguments], stdout=subprocess.DEVNULL,
+            [*command, "serve", *chosen, "--listen", listen, *arguments], stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, preexec_fn=prepare,
             env=dict(os.environ, **(environment or {})))
         self.said = ""

@@ -165,7 +165,7 @@ static size_t choose(struct group *group)
 	return chosen;
 }
 
-/* Who was never sampled first, the oldest and the newest in turn; then who has waited longest. */
+/* Who was there at first and never sampled goes first; then who has waited longest. */
 static void test_choice(void **state)
 {
 	struct member members[] = {
@@ -176,7 +176,7 @@ static void test_choice(void **state)
 		{ .start_time = 5 },
 		{ .start_time = 1, .idle = true },
 	};
-	const size_t expected[] = { 2, 4, 3, 1, 0, 5 };
+	const size_t expected[] = { 2, 3, 4, 1, 0, 5 };
 	struct group group = {
 		.options = { .turn_ns = 10 },
 		.members = { .items = members, .count = sizeof(members) / sizeof(members[0]) },
@@ -189,6 +189,135 @@ static void test_choice(void **state)
 		members[expected[i]].state = MEMBER_PROFILED;
 	}
 	assert_int_equal(choose(&group), group.members.count);
+}
+
+/* The newest goes before all while newcomers may; otherwise each waits from when it was found. */
+static void test_newcomers_choice(void **state)
+{
+	struct member members[] = {
+		{ .turn_ns = 5, .start_time = 1 },
+		{ .start_time = 2 },
+		{ .newcomer = true, .turn_ns = 4, .start_time = 8 },
+		{ .newcomer = true, .turn_ns = 6, .start_time = 9 },
+		{ .newcomer = true, .turn_ns = 7, .start_time = 10 },
+	};
+	const size_t first[] = { 4, 3 }, later[] = { 1, 2, 0 };
+	struct group group = {
+		.room.newcomers = true,
+		.options = { .turn_ns = 10 },
+		.members = { .items = members, .count = sizeof(members) / sizeof(members[0]) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(choose(&group), first[i]);
+		assert_true(members[first[i]].before_others);
+		members[first[i]].state = MEMBER_PROFILED;
+	}
+	group.room.newcomers = false;
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(choose(&group), later[i]);
+		assert_false(members[later[i]].before_others);
+		members[later[i]].state = MEMBER_PROFILED;
+	}
+}
+
+/* A place more where no turn is over, for one that is there; those that are gone leave none. */
+static void test_newcomers_place(void **state)
+{
+	struct member members[] = {
+		{ .state = MEMBER_PROFILED, .session = (void *)members },
+		{ .pid = 0x3ffff000, .start_time = 5 },
+		{ .pid = getpid() },
+	};
+	struct group group = {
+		.room = { .sessions = 1, .newcomers = true },
+		.options = { .turn_ns = UINT64_MAX, .first_turn_ns = UINT64_MAX },
+		.members = { .items = members, .count = 2 },
+	};
+
+	(void)state;
+	assert_int_equal(member_init(&members[2], getpid(), 0, 1), 0);
+	for (size_t i = 1; i < 3; i++) {
+		members[i].state = MEMBER_TRIED;
+		members[i].newcomer = members[i].over_limit = members[i].found = true;
+	}
+	members[0].began_ns = NS_PER_SECOND;
+	group_take_turns(&group, 2 * NS_PER_SECOND);
+	assert_int_equal(group_sessions_max(&group), 1);
+	assert_true(members[1].gone);
+	group.members.count = 3;
+	members[2].next_try_ns = 3 * NS_PER_SECOND;
+	group_take_turns(&group, 2 * NS_PER_SECOND);
+	assert_int_equal(group_sessions_max(&group), 1);
+	group_take_turns(&group, 3 * NS_PER_SECOND);
+	assert_int_equal(group_sessions_max(&group), 2);
+	/* Within what there may be at all. */
+	group.options.sessions_max = 1;
+	assert_int_equal(group_sessions_max(&group), 1);
+	group.options.sessions_max = 0;
+	/* Not while there is a place. */
+	group.room.sessions = 3;
+	group_take_turns(&group, 3 * NS_PER_SECOND);
+	assert_int_equal(group_sessions_max(&group), 3);
+	group.room = (struct group_room){ .sessions = 1 };
+	group_take_turns(&group, 3 * NS_PER_SECOND);
+	assert_int_equal(group_sessions_max(&group), 1);
+}
+
+/* What has hardly run is given a second. */
+static void test_newcomers_begin(void **state)
+{
+	struct member member = { .pid = fork(), .newcomer = true, .turn_ns = NS_PER_SECOND };
+
+	(void)state;
+	assert_true(member.pid >= 0);
+	if (!member.pid)
+		for (;;)
+			pause();
+	assert_true(group_newcomer_begins(&member, NS_PER_SECOND));
+	assert_true(group_newcomer_begins(&member, 2 * NS_PER_SECOND - 1));
+	assert_false(group_newcomer_begins(&member, 2 * NS_PER_SECOND));
+	member.newcomer = false;
+	assert_false(group_newcomer_begins(&member, NS_PER_SECOND));
+	kill(member.pid, SIGKILL);
+	assert_int_equal(waitpid(member.pid, NULL, 0), member.pid);
+	member = (struct member){ .pid = getpid(), .newcomer = true, .turn_ns = NS_PER_SECOND };
+	while (member_cpu_ns(&member) < 5 * NS_PER_MS)
+		;
+	assert_false(group_newcomer_begins(&member, NS_PER_SECOND));
+}
+
+/* From the start of the process to its first session. */
+static void test_newcomers_wait(void **state)
+{
+	struct group group = { .sessions = 0 };
+	struct member member = { .start_time = 0 };
+
+	(void)state;
+	group_meet_found(&member, true);
+	group_meet_found(&member, false);
+	assert_true(member.found);
+	assert_false(member.newcomer);
+	group_end_wait(&group, &member);
+	assert_int_equal(group.waits.sum_ns, 0);
+	member = (struct member){ .start_time = 0 };
+	group_meet_found(&member, false);
+	assert_true(member.newcomer);
+	assert_true(member.turn_ns > 0);
+	group_end_wait(&group, &member);
+	/* Once. */
+	group_end_wait(&group, &member);
+	assert_false(member.newcomer);
+	/* It seems to have begun with the machine. */
+	for (size_t i = 0; i < NEWCOMER_WAITS - 1; i++)
+		assert_int_equal(group.waits.counts[i], 0);
+	assert_int_equal(group.waits.counts[NEWCOMER_WAITS - 1], 1);
+	assert_true(group.waits.sum_ns > 0);
+	assert_int_equal(member_init(&member, getpid(), 0, 1), 0);
+	group_meet_found(&member, false);
+	group_end_wait(&group, &member);
+	assert_int_equal(group.waits.counts[NEWCOMER_WAITS - 1], 1);
 }
 
 /* One that begins to work is known soon. */
@@ -218,7 +347,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_too_many_members), cmocka_unit_test(test_turn_length),
 		cmocka_unit_test(test_turn_is_over),     cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_choice),           cmocka_unit_test(test_who_works),
+		cmocka_unit_test(test_choice),           cmocka_unit_test(test_newcomers_choice),
+		cmocka_unit_test(test_newcomers_begin),  cmocka_unit_test(test_newcomers_place),
+		cmocka_unit_test(test_newcomers_wait),   cmocka_unit_test(test_who_works),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

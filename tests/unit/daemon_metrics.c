@@ -77,6 +77,35 @@ static void test_hostile_labels(void **state)
 	free(text);
 }
 
+/* Of a daemon that takes turns alone. */
+static void test_newcomers(void **state)
+{
+	struct sampler_counters counters = {
+		.newcomers = { { 3, 2, 0, 0, 1, 0, 4 }, 123456789012 },
+		.budget_ns = -5000000,
+	};
+	char *text = metrics_of(&counters, "pieprofd_newcomer_wait");
+
+	(void)state;
+	assert_string_equal(text, "");
+	free(text);
+	counters.takes_turns = true;
+	text = metrics_of(&counters, "pieprofd_newcomer_wait");
+	assert_string_equal(text, "pieprofd_newcomer_wait_seconds_bucket{le=\"1\"} 3\n"
+				  "pieprofd_newcomer_wait_seconds_bucket{le=\"2\"} 5\n"
+				  "pieprofd_newcomer_wait_seconds_bucket{le=\"5\"} 5\n"
+				  "pieprofd_newcomer_wait_seconds_bucket{le=\"10\"} 5\n"
+				  "pieprofd_newcomer_wait_seconds_bucket{le=\"30\"} 6\n"
+				  "pieprofd_newcomer_wait_seconds_bucket{le=\"60\"} 6\n"
+				  "pieprofd_newcomer_wait_seconds_bucket{le=\"+Inf\"} 10\n"
+				  "pieprofd_newcomer_wait_seconds_sum 123.456789012\n"
+				  "pieprofd_newcomer_wait_seconds_count 10\n");
+	free(text);
+	text = metrics_of(&counters, "pieprofd_budget_seconds");
+	assert_string_equal(text, "pieprofd_budget_seconds -0.005\n");
+	free(text);
+}
+
 static void test_services(void **state)
 {
 	const struct sampler_counters counters = {
@@ -111,9 +140,8 @@ static void test_suffix(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_containers),
-		cmocka_unit_test(test_hostile_labels),
-		cmocka_unit_test(test_services),
+		cmocka_unit_test(test_containers), cmocka_unit_test(test_hostile_labels),
+		cmocka_unit_test(test_newcomers),  cmocka_unit_test(test_services),
 		cmocka_unit_test(test_suffix),
 	};
 

@@ -78,6 +78,136 @@ static void test_share_is_kept(void **state)
 	}
 }
 
+#define ATTACH_NS (8 * NS_PER_MS)
+
+struct course {
+	struct node_budget budget;
+	uint64_t now_ns, cpu_ns;
+	uint64_t turns, new_turns;
+	int64_t lowest_ns;
+	double most_of_minute; /* of the share */
+	uint64_t minute_cpu_ns[600];
+};
+
+static struct course course_begin(void)
+{
+	struct course course = { .budget = { .share = 0.005, .processors = 2 },
+				 .now_ns = NS_PER_SECOND };
+
+	(void)node_budget_room(&course.budget, course.now_ns, 0, 1, MAX);
+	return course;
+}
+
+/* A tenth of a second: others always wait for their turn. */
+static bool course_go_on(struct course *course, bool newcomer)
+{
+	struct node_budget *budget = &course->budget;
+	bool is_new = false, other;
+	size_t at = (size_t)(course->now_ns / (100 * NS_PER_MS)) % 600;
+	double used;
+
+	course->now_ns += 100 * NS_PER_MS;
+	/* What sessions take. */
+	course->cpu_ns += 100 * NS_PER_MS / 1000;
+	(void)node_budget_room(budget, course->now_ns, course->cpu_ns, 1, MAX);
+	is_new = newcomer && node_budget_has_credit(budget);
+	other = !is_new && budget->left_ns >= 0;
+	if (is_new || other)
+		course->cpu_ns += ATTACH_NS;
+	course->turns += other;
+	course->new_turns += is_new;
+	node_budget_charge(budget, is_new ? ATTACH_NS : 0, other ? ATTACH_NS : 0);
+	if (budget->left_ns < course->lowest_ns)
+		course->lowest_ns = budget->left_ns;
+	used = (double)(course->cpu_ns - course->minute_cpu_ns[at]) / 600e6;
+	course->minute_cpu_ns[at] = course->cpu_ns;
+	if (course->now_ns > 120 * NS_PER_SECOND && used > course->most_of_minute)
+		course->most_of_minute = used;
+	return is_new;
+}
+
+/* One that comes now and then waits for nobody, and the share is kept. */
+static void test_newcomer_waits_for_nobody(void **state)
+{
+	struct course course = course_begin();
+
+	(void)state;
+	for (size_t i = 0; i < 36000; i++) {
+		bool comes = i % 100 == 99;
+
+		assert_true(course_go_on(&course, comes) == comes);
+	}
+	assert_int_equal(course.new_turns, 360);
+	/* Of 3600 s, 10 ms each, less what the session takes. */
+	assert_in_range(course.turns, 3600 * 9 / 8 - 370, 3600 * 9 / 8);
+	/* Less than six seconds: they do not come at once. */
+	assert_true(course.lowest_ns > -30 * (int64_t)NS_PER_MS);
+	assert_true(course.most_of_minute < 1.05);
+}
+
+/* Hundreds come and go: half of the turns is theirs, and the debt has a bound. */
+static void test_crowd_leaves_half(void **state)
+{
+	struct course course = course_begin();
+
+	(void)state;
+	for (size_t i = 0; i < 36000; i++)
+		(void)course_go_on(&course, i >= 2000);
+	assert_true(course.turns > course.new_turns);
+	assert_in_range(course.new_turns, 1800, 2030);
+	assert_true(course.lowest_ns >= -60 * (int64_t)NS_PER_MS - (int64_t)ATTACH_NS);
+	assert_true(course.lowest_ns < -50 * (int64_t)NS_PER_MS);
+	assert_true(course.most_of_minute < 1.13);
+}
+
+/* Of many at once some are sampled at once, and what they took is paid back before others. */
+static void test_burst(void **state)
+{
+	struct course course = course_begin();
+	size_t wait = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 50; i++)
+		(void)course_go_on(&course, false);
+	course.turns = 0;
+	for (size_t i = 0; i < 10; i++)
+		(void)course_go_on(&course, true);
+	assert_in_range(course.new_turns, 7, 8);
+	assert_int_equal(course.turns, 0);
+	while (!course.turns) {
+		(void)course_go_on(&course, false);
+		wait++;
+	}
+	assert_in_range(wait, 40, 80);
+	/* That turn has brought in another one. */
+	course.new_turns = 0;
+	for (size_t i = 0; i < 5; i++)
+		(void)course_go_on(&course, true);
+	assert_int_equal(course.new_turns, 1);
+}
+
+/* What others' attaches bring in beyond it is lost. */
+static void test_credit(void **state)
+{
+	struct node_budget budget = { .processors = 1 };
+
+	(void)state;
+	assert_true(node_budget_has_credit(&budget));
+	budget.share = 0.01;
+	node_budget_charge(&budget, 0, NS_PER_SECOND);
+	assert_int_equal(budget.credit_used_ns, 0);
+	node_budget_charge(&budget, 59 * NS_PER_MS, 0);
+	assert_true(node_budget_has_credit(&budget));
+	node_budget_charge(&budget, 1 * NS_PER_MS, 0);
+	assert_false(node_budget_has_credit(&budget));
+	node_budget_charge(&budget, 0, 1);
+	assert_true(node_budget_has_credit(&budget));
+	budget.left_ns = -60 * (int64_t)NS_PER_MS;
+	assert_false(node_budget_has_credit(&budget));
+	budget.left_ns++;
+	assert_true(node_budget_has_credit(&budget));
+}
+
 static void test_no_limit(void **state)
 {
 	struct node_budget budget = { .processors = 1 };
@@ -128,6 +258,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_share_is_kept),
+		cmocka_unit_test(test_newcomer_waits_for_nobody),
+		cmocka_unit_test(test_crowd_leaves_half),
+		cmocka_unit_test(test_burst),
+		cmocka_unit_test(test_credit),
 		cmocka_unit_test(test_no_limit),
 		cmocka_unit_test(test_debt),
 		cmocka_unit_test(test_start),

@@ -282,6 +282,61 @@ static void test_share(void **state)
 	process_watch_deinit(&watch);
 }
 
+/* Looks until it is found, or so many. */
+static size_t look_for(struct process_watch *watch, pid_t pid)
+{
+	struct pid_list found = { 0 };
+	size_t looks = 0;
+
+	do {
+		/* Each is due. */
+		watch->next_births_ns = 0;
+		process_watch_look(watch, &found);
+		looks++;
+	} while (!is_in(&found, pid) && looks < 2 * BIRTHS_LOOKS);
+	pid_list_deinit(&found);
+	return looks;
+}
+
+/* Between two searches, one that begins is found, and one that becomes a Python soon; once known
+ * it is passed over. */
+static void test_births(void **state)
+{
+	struct process_watch watch = { .share = 0.01 };
+	struct pid_list found = { 0 };
+	struct child child, late;
+
+	(void)state;
+	process_watch_look(&watch, &found);
+	pid_list_deinit(&found);
+	assert_true(watch.searched && watch.births.fd > 0);
+	watch.next_ns = UINT64_MAX;
+	child = child_start();
+	child_become_python(&child);
+	assert_int_equal(look_for(&watch, child.pid), 2);
+	late = child_start();
+	for (size_t i = 0; i < 3; i++) {
+		watch.next_births_ns = 0;
+		process_watch_look(&watch, &found);
+		assert_false(is_in(&found, late.pid));
+	}
+	child_become_python(&late);
+	assert_int_equal(look_for(&watch, late.pid), 1);
+	watch.query.is_known = is_that_one;
+	watch.query.context = &late.pid;
+	/* A look that takes a microsecond costs a wait of a second. */
+	watch.share = 1e-6;
+	assert_int_equal(look_for(&watch, late.pid), (size_t)2 * BIRTHS_LOOKS);
+	assert_true(watch.next_births_ns > clock_now_ns());
+	process_watch_look(&watch, &found);
+	assert_int_equal(found.count, 0);
+	child_end(&child);
+	child_end(&late);
+	pid_list_deinit(&found);
+	process_watch_deinit(&watch);
+	assert_int_equal(watch.births.fd, -1);
+}
+
 int main(int count, char **words)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +345,7 @@ int main(int count, char **words)
 		cmocka_unit_test(test_looks_get_seldom),
 		cmocka_unit_test(test_many_strangers),
 		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_births),
 	};
 
 	if (count == 2 && !strcmp(words[1], "wait"))
