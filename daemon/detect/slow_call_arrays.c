@@ -401,7 +401,7 @@ const struct slow_call slow_calls_of_arrays[] = {
 	{ "tensor", NULL,
 	  WAY("goes through the arrays number by number", "stack them first, which copies each",
 	      "x = torch.from_numpy(numpy.stack(arrays))"),
-	  SLOW_ON_ARRAYS, 0.85 },
+	  SLOW_ON_ARRAYS, 0.75 },
 	ROW_IN_C("softmax"),
 	ROW_IN_C("log_softmax"),
 	ROW_IN_C("sigmoid"),
