@@ -235,7 +235,8 @@ const struct option_row option_table[] = {
 	  .parse = option_events,
 	  .help = { { TRACE, "LIST",
 		      "also gc (garbage collection), gil (waits for the GIL),\n"
-		      "sched (threads off the processor, and why): gc,sched" } } },
+		      "sched (threads off the processor, and why), faults (of\n"
+		      "pages): gc,sched" } } },
 	{ .name = "format",
 	  .parse = option_format,
 	  .put_values = writer_names,

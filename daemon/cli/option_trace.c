@@ -90,7 +90,8 @@ int option_least(struct option_parser *parser, const struct option_use *use)
 
 static int add_event(struct option_parser *parser, const char *name, size_t length)
 {
-	static const enum span_kind kinds[] = { SPAN_COLLECTION, SPAN_GIL, SPAN_SWITCH };
+	static const enum span_kind kinds[] = { SPAN_COLLECTION, SPAN_GIL, SPAN_SWITCH,
+						SPAN_FAULT };
 	int error = -ENOENT;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && error == -ENOENT; i++) {
@@ -100,10 +101,11 @@ static int add_event(struct option_parser *parser, const char *name, size_t leng
 			error = span_list_add(&parser->options.spans, kinds[i]);
 	}
 	if (error == -ENOENT)
-		return options_refuse(parser,
-				      "--events '%.*s': expected gc, gil, sched, or several with "
-				      "commas",
-				      (int)length, name);
+		return options_refuse(
+			parser,
+			"--events '%.*s': expected gc, gil, sched, faults, or several "
+			"with commas",
+			(int)length, name);
 	return settle(parser, error, "events", name);
 }
 

@@ -165,7 +165,7 @@ int function_analysis_init(struct function_analysis *analysis, const struct trac
 	int error = 0;
 
 	*analysis = (struct function_analysis){
-		.span = trace->spans ? span_list_python(trace->spans) : -1,
+		.span = trace->spans ? span_list_find(trace->spans, SPAN_PYTHON) : -1,
 	};
 	for (size_t i = 0; i < trace->count && analysis->span >= 0 && !error; i++) {
 		error = replay_process(analysis, trace->processes[i]);

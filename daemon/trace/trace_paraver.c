@@ -50,6 +50,7 @@ enum type {
 	TYPE_COLLECTION = 62000001,
 	TYPE_GIL = 62000002,
 	TYPE_SWITCH = 62000003,
+	TYPE_FAULT = 62000004,
 };
 
 /* Values of event records from here on are spans, those below are functions of MPI. */
@@ -135,17 +136,20 @@ static enum type type_of_span(enum span_kind kind)
 					   [SPAN_COLLECTION] = TYPE_COLLECTION,
 					   [SPAN_GIL] = TYPE_GIL,
 					   [SPAN_SWITCH] = TYPE_SWITCH,
+					   [SPAN_FAULT] = TYPE_FAULT,
 					   [SPAN_PYTHON] = TYPE_PYTHON };
 
 	return types[kind];
 }
 
 /* Numbers of a kind's values; of what the interpreter does there is one, of reasons to be off the
- * processor and of Python functions one each. */
+ * processor, kinds of page faults and Python functions one each. */
 static uint64_t value_of_span(const struct span *span, unsigned number, int32_t detail)
 {
 	if (span->kind == SPAN_SWITCH)
 		return (uint64_t)((int64_t)detail - SWITCH_READY + 1);
+	if (span->kind == SPAN_FAULT)
+		return detail == FAULT_MAJOR ? 2 : 1;
 	/* Its path. */
 	if (span->kind == SPAN_PYTHON)
 		return (uint32_t)detail;
@@ -452,19 +456,19 @@ static void put_spans(FILE *file, const struct span_list *spans, enum span_kind 
 		fputs("\n\n", file);
 }
 
-static void put_switches(FILE *file, const struct switch_analysis *switches)
+static void put_details(FILE *file, const struct detail_analysis *details, const char *label)
 {
-	if (!switches->reason_count)
+	if (!details->reason_count)
 		return;
-	fprintf(file, "EVENT_TYPE\n9    %d    Off the processor\nVALUES\n0   End\n",
-		(int)TYPE_SWITCH);
-	for (size_t i = 0; i < switches->reason_count; i++) {
-		int32_t detail = switches->reasons[i].detail;
+	fprintf(file, "EVENT_TYPE\n9    %d    %s\nVALUES\n0   End\n",
+		(int)type_of_span(details->kind), label);
+	for (size_t i = 0; i < details->reason_count; i++) {
+		int32_t detail = details->reasons[i].detail;
 		char words[SPAN_NAME_BYTES];
 
-		span_switch_words(detail, words);
+		span_detail_words(details->kind, detail, words);
 		fprintf(file, "%" PRIu64 "   %s\n",
-			value_of_span(&(struct span){ .kind = SPAN_SWITCH }, 0, detail), words);
+			value_of_span(&(struct span){ .kind = details->kind }, 0, detail), words);
 	}
 	fputs("\n\n", file);
 }
@@ -551,7 +555,8 @@ int trace_pcf_write(const struct trace_analysis *analysis, FILE *file)
 	put_spans(file, analysis->trace->spans, SPAN_FUNCTION, "User function");
 	put_spans(file, analysis->trace->spans, SPAN_COLLECTION, "Garbage collection");
 	put_spans(file, analysis->trace->spans, SPAN_GIL, "Wait for the GIL");
-	put_switches(file, &analysis->switches);
+	put_details(file, &analysis->switches, "Off the processor");
+	put_details(file, &analysis->faults, "Page fault");
 	put_python(file, analysis);
 	return put_callers(file, analysis->trace->paths);
 }

@@ -53,6 +53,7 @@ struct trace_recorder *trace_recorder_create(struct impersonator *impersonator,
 {
 	struct trace_recorder *recorder = calloc(1, sizeof(*recorder));
 	struct mpi_shape shapes[MPI_FUNCTIONS_MAX];
+	struct mpi_wanted wanted;
 
 	if (!recorder) {
 		error_set(error, EXIT_INTERNAL, "out of memory");
@@ -63,9 +64,11 @@ struct trace_recorder *trace_recorder_create(struct impersonator *impersonator,
 	recorder->events_left = TRACE_EVENTS_MAX;
 	for (size_t i = 0; i < mpi_function_count; i++)
 		shapes[i] = shapes[mpi_function_count + i] = mpi_functions[i].shape;
+	wanted = (struct mpi_wanted){ .switches = span_list_find(spans, SPAN_SWITCH),
+				      .faults = span_list_find(spans, SPAN_FAULT),
+				      .functions = span_list_find(spans, SPAN_PYTHON) >= 0 };
 	recorder->probes =
-		mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO,
-				  span_list_switches(spans), span_list_python(spans) >= 0, error);
+		mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO, &wanted, error);
 	if (recorder->probes && !configure_spans(recorder))
 		return recorder;
 	if (recorder->probes)
@@ -100,7 +103,7 @@ void trace_recorder_destroy(struct trace_recorder *recorder)
 static int start_functions(struct trace_recorder *recorder, struct trace_process *process,
 			   struct error *error)
 {
-	int span = span_list_python(recorder->spans), failure;
+	int span = span_list_find(recorder->spans, SPAN_PYTHON), failure;
 
 	if (span < 0)
 		return 0;
@@ -264,7 +267,7 @@ static void explain(pid_t pid, int failure, struct error *error)
 static int check_functions(struct trace_recorder *recorder, const struct trace_process *process,
 			   struct error *error)
 {
-	int span = span_list_python(recorder->spans);
+	int span = span_list_find(recorder->spans, SPAN_PYTHON);
 
 	if (span < 0 || process->spans[span].state == SPAN_SET)
 		return 0;
@@ -520,7 +523,7 @@ static void leave_out_strangers(struct trace_recorder *recorder)
 /* What the program in the kernel could not know to be too deep. */
 static int leave_out_deep(const struct trace_recorder *recorder, struct trace_process *process)
 {
-	int span = span_list_python(recorder->spans);
+	int span = span_list_find(recorder->spans, SPAN_PYTHON);
 	unsigned depth_max = recorder->spans->functions.depth_max;
 
 	if (span < 0 || !depth_max)

@@ -124,7 +124,7 @@ static int read_spans(struct reading *reading)
 		uint64_t kind;
 		unsigned at = 0;
 
-		if (!number_of(object, "kind", SPAN_SWITCH, &kind) ||
+		if (!number_of(object, "kind", SPAN_FAULT, &kind) ||
 		    !number_of(object, "least_ns", TIME_MAX, &span.least_ns) ||
 		    !text_of(object, "library", span.library, sizeof(span.library)) ||
 		    !text_of(object, "function", span.function, sizeof(span.function)) ||

@@ -431,7 +431,7 @@ def test_spans():
         with subprocess.Popen([default_interpreter().path, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True) as target:
             address = int(target.stdout.readline())
-            with subprocess.Popen([PIEPROFD, "trace", str(target.pid), "-d", "0", "--json", "--events", "gc,gil,sched",
+            with subprocess.Popen([PIEPROFD, "trace", str(target.pid), "-d", "0", "--json", "--events", "gc,gil,sched,faults",
                                    "--probe", "libc:fdatasync", "-o", path], stdout=subprocess.PIPE, text=True) as tracer:
                 try:
                     wait_until(lambda: is_tracing(tracer, target, address), what="breakpoints")
@@ -458,7 +458,13 @@ def test_spans():
         with open(path, encoding="utf-8") as file:
             events = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
         check_switches(output["off_processor"], truth, [event for event in events if event["cat"] == "sched"])
-        names = collections.Counter(event["name"] for event in events if event["cat"] != "sched")
+        faults, said_faults = [event for event in events if event["cat"] == "faults"], output["page_faults"]
+        check_equal(collections.Counter(event["name"] for event in faults),
+                    collections.Counter({row["what"]: row["count"] for row in said_faults["reasons"]}), "faults by kind")
+        check(abs(sum(event["dur"] for event in faults) * 1000 - said_faults["ns"]) < 1e5, "sums of faults and all")
+        # Both threads touch stacks that are new.
+        check(said_faults["ns"] > 0, "%r" % said_faults)
+        names = collections.Counter(event["name"] for event in events if event["cat"] not in ("sched", "faults"))
         check_equal({name: names[name] for name in names if name != "GIL wait"},
                     {"garbage collection": truth["gc"], "libc:fdatasync": truth["syncs"]}, "slices")
 
@@ -551,7 +557,7 @@ def test_span_refusals():
     for option, value, code, words in (("--probe", "libc:no_such", 2, "has no function no_such"),
                                        ("--probe", "libnone:f", 3, "has not loaded libnone"),
                                        ("--probe", "libc:vfork", 2, "cannot be traced"),
-                                       ("--probe", "fsync", 2, "LIBRARY:FUNCTION"), ("--events", "all", 2, "gc, gil, sched"),
+                                       ("--probe", "fsync", 2, "LIBRARY:FUNCTION"), ("--events", "all", 2, "gc, gil, sched, faults"),
                                        ("--depth", "3", 2, "go with --functions")):
         run = pieprofd("trace", os.getpid(), "-d", "1", option, value, code=code)
         check(words in run.stderr, run.stderr)
