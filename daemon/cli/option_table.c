@@ -237,6 +237,12 @@ const struct option_row option_table[] = {
 		      "also gc (garbage collection), gil (waits for the GIL),\n"
 		      "sched (threads off the processor, and why), faults (of\n"
 		      "pages): gc,sched" } } },
+	{ .name = "counters",
+	  .parse = option_counters,
+	  .help = { { TRACE, "LIST",
+		      "of threads, over time: cpu, context-switches,\n"
+		      "cpu-migrations, page-faults, major-faults; of a PMU\n"
+		      "instructions, cycles, cache-misses: cpu,cycles" } } },
 	{ .name = "format",
 	  .parse = option_format,
 	  .put_values = writer_names,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What trace is to record beside calls of MPI. */
 #include "attach/bpf/function_record.h"
+#include "attach/counter_set.h"
 #include "daemon/cli/option_values.h"
 
 #include <errno.h>
@@ -118,6 +119,28 @@ int option_events(struct option_parser *parser, const struct option_use *use)
 
 		if (add_event(parser, name, length))
 			return -1;
+		if (!name[length])
+			return 0;
+		name += length + 1;
+	}
+}
+
+int option_counters(struct option_parser *parser, const struct option_use *use)
+{
+	const char *name = use->text;
+
+	for (;;) {
+		size_t length = strcspn(name, ",");
+		int kind = counter_find(name, length);
+
+		if (kind < 0)
+			return options_refuse(parser,
+					      "--counters '%.*s': expected cpu, context-switches, "
+					      "cpu-migrations, page-faults, major-faults, "
+					      "instructions, cycles, cache-misses, or several with "
+					      "commas",
+					      (int)length, name);
+		parser->options.spans.counters |= 1u << kind;
 		if (!name[length])
 			return 0;
 		name += length + 1;

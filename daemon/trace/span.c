@@ -101,6 +101,11 @@ bool function_choice_fits(const struct function_choice *choice, const char *func
 	return false;
 }
 
+bool span_list_is_empty(const struct span_list *list)
+{
+	return !list->count && !list->counters;
+}
+
 bool span_list_has_probes(const struct span_list *list)
 {
 	for (unsigned i = 0; i < list->count; i++)

@@ -48,12 +48,16 @@ struct span_list { /* all zeros: empty */
 	struct span items[SPANS_MAX];
 	unsigned count;
 	struct function_choice functions;
+	unsigned counters; /* a bit for each enum counter_kind: no spans, but asked for likewise */
 };
 
 /* Waits for the GIL that are shorter are no waits: the probes themselves take some of that. */
 #define SPAN_GIL_LEAST_NS 20000
 /* A thread that is off the processor for less has lost little. */
 #define SPAN_SWITCH_LEAST_NS 10000
+
+/* Nothing beside MPI is asked for. */
+bool span_list_is_empty(const struct span_list *list);
 
 /* "LIBRARY:FUNCTION". 0, -EINVAL: it is none, -E2BIG: one too many, -EEXIST: it is there already.
  */

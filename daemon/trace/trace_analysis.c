@@ -469,6 +469,8 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	if (!error)
 		error = detail_analysis_init(&analysis->faults, trace, SPAN_FAULT);
 	if (!error)
+		error = counter_analysis_init(&analysis->counters, trace);
+	if (!error)
 		error = function_analysis_init(&analysis->python, trace);
 	if (!error)
 		error = communicators_init(&analysis->communicators, trace);
@@ -493,6 +495,7 @@ void trace_analysis_deinit(struct trace_analysis *analysis)
 	span_analysis_deinit(&analysis->spans);
 	detail_analysis_deinit(&analysis->switches);
 	detail_analysis_deinit(&analysis->faults);
+	counter_analysis_deinit(&analysis->counters);
 	function_analysis_deinit(&analysis->python);
 	wait_list_deinit(&analysis->wait_list);
 	ideal_run_deinit(&analysis->ideal);

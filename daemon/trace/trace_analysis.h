@@ -18,6 +18,7 @@
 #define PIEPROFD_DAEMON_TRACE_TRACE_ANALYSIS_H
 
 #include "daemon/trace/collective.h"
+#include "daemon/trace/counter_analysis.h"
 #include "daemon/trace/detail_analysis.h"
 #include "daemon/trace/function_analysis.h"
 #include "daemon/trace/ideal_run.h"
@@ -80,6 +81,7 @@ struct trace_analysis {
 	struct collectives collectives;
 	struct span_analysis spans;
 	struct detail_analysis switches, faults;
+	struct counter_analysis counters;
 	struct function_analysis python;
 	uint64_t begin_ns, end_ns;  /* of the time that all ran; equal: there was none */
 	struct rank_figures *ranks; /* as the trace has its processes */

@@ -2,6 +2,7 @@
 /* What a trace says, for programs. Members are added, never renamed. */
 #include "daemon/report/format/json_value.h"
 #include "daemon/trace/clock_text.h"
+#include "daemon/trace/counter_text.h"
 #include "daemon/trace/detail_text.h"
 #include "daemon/trace/function_text.h"
 #include "daemon/trace/mpi_function.h"
@@ -278,6 +279,7 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 			   detail_json(analysis, &analysis->switches, json_path));
 	object = json_with(object, "page_faults",
 			   detail_json(analysis, &analysis->faults, json_path));
+	object = json_with(object, "counters", counter_json(analysis));
 	object = json_with(object, "nodes", clock_json(trace));
 	object = json_with(object, "missing", json_missing(analysis));
 	return json_put(file, object);

@@ -220,6 +220,7 @@ static int set_probes(struct trace_recorder *recorder, pid_t pid, uint64_t start
 		library && (!mappings || mpi_library_is_before_init(library, pid, mappings));
 	if (mappings)
 		look_at_python(recorder, process);
+	counter_watch_init(&process->counters, recorder->spans->counters);
 	process->complete = library && !recorder->spans->count;
 	*ret_process = process;
 	return 0;
@@ -293,7 +294,7 @@ int trace_recorder_add(struct trace_recorder *recorder, pid_t pid, struct error 
 	if (!failure)
 		failure = library_list_find(&recorder->libraries, pid, recorder->impersonator,
 					    &mappings, &library);
-	if ((failure == -ENODATA || failure == -ENOEXEC) && recorder->spans->count) {
+	if ((failure == -ENODATA || failure == -ENOEXEC) && !span_list_is_empty(recorder->spans)) {
 		library = NULL;
 		failure = 0;
 	}
@@ -381,8 +382,8 @@ static void try_candidate(struct trace_recorder *recorder, struct candidate *can
 	} else {
 		error = library_list_find(&recorder->libraries, candidate->pid,
 					  recorder->impersonator, &mappings, &library);
-		if ((error == -ENODATA || error == -ENOEXEC) && recorder->spans->count &&
-		    mappings_run_python(&mappings)) {
+		if ((error == -ENODATA || error == -ENOEXEC) &&
+		    !span_list_is_empty(recorder->spans) && mappings_run_python(&mappings)) {
 			library = NULL;
 			error = 0;
 		}
@@ -437,6 +438,7 @@ static void keep_counts(struct trace_recorder *recorder, struct trace_process *p
 	const struct mpi_taker taker = trace_taker(recorder);
 
 	process->counts = mpi_probes_counts(recorder->probes, process->slot);
+	trace_process_end_counters(process);
 	function_watch_end(&process->functions, &taker);
 	span_watches_end(process->spans, recorder->spans, &spans);
 }
@@ -455,6 +457,7 @@ static void look_at_processes(struct trace_recorder *recorder)
 		if (!is_gone(process->pid, process->start_time)) {
 			look_at_python(recorder, process);
 			function_watch_look(&process->functions, &taker);
+			trace_process_look_at_counters(process);
 			look_at_libraries(recorder, process);
 			continue;
 		}

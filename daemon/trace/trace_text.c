@@ -2,6 +2,7 @@
 /* What a trace says, for people: how well the ranks work together, and why not better. */
 #include "daemon/report/format/text_layout.h"
 #include "daemon/trace/clock_text.h"
+#include "daemon/trace/counter_text.h"
 #include "daemon/trace/detail_text.h"
 #include "daemon/trace/function_text.h"
 #include "daemon/trace/mpi_function.h"
@@ -291,6 +292,7 @@ static void put_details(const struct text_layout *layout, const struct trace_ana
 {
 	detail_text_put(layout, analysis, &analysis->switches, rows);
 	detail_text_put(layout, analysis, &analysis->faults, rows);
+	counter_text_put(layout, analysis, rows);
 }
 
 /* ---- what is missing ---- */

@@ -17,6 +17,7 @@ void trace_words_method(const struct trace *trace, char ret_words[static TRACE_W
 	bool beside = spans && span_list_has_probes(spans);
 	bool switches = spans && span_list_find(spans, SPAN_SWITCH) >= 0;
 	bool faults = spans && span_list_find(spans, SPAN_FAULT) >= 0;
+	bool counters = spans && spans->counters;
 
 	if (library)
 		snprintf(ret_words, TRACE_WORDS_BYTES,
@@ -31,6 +32,10 @@ void trace_words_method(const struct trace *trace, char ret_words[static TRACE_W
 			 !faults    ? "switches of threads"
 			 : switches ? "switches of threads and page faults"
 				    : "page faults");
+	else if (counters && !beside)
+		snprintf(ret_words, TRACE_WORDS_BYTES,
+			 "Traced by counters of the kernel: nothing was written to these "
+			 "processes.");
 	else
 		snprintf(ret_words, TRACE_WORDS_BYTES,
 			 "Traced by breakpoints of the kernel (uprobes) in the libraries of these "
