@@ -143,6 +143,7 @@ static void add_counts(struct function_analysis *analysis, const struct trace_pr
 	to->over_ns += from->over_ns;
 	to->unreadable += from->unreadable;
 	to->codes_left_out += from->codes_left_out;
+	to->compiled += from->compiled;
 	analysis->observed_ns += watch->observed_ns;
 	if (watch->ended_ns > watch->met_ns)
 		analysis->asked_ns += watch->ended_ns - watch->met_ns;
