@@ -2,7 +2,6 @@
 #include "daemon/trace/counter_watch.h"
 
 #include "attach/procfs.h"
-#include "common/array.h"
 #include "common/clock.h"
 
 #include <errno.h>
@@ -50,8 +49,9 @@ static bool add(struct counter_watch *watch, pid_t tid)
 	struct counter_thread thread = { .tid = tid, .seen = true };
 	int error;
 
-	if (watch->thread_count == COUNTER_THREADS_MAX ||
-	    !ARRAY_ROOM(watch->threads, watch->thread_count, watch->thread_capacity))
+	if (!watch->threads)
+		watch->threads = calloc(COUNTER_THREADS_MAX, sizeof(watch->threads[0]));
+	if (!watch->threads || watch->thread_count == COUNTER_THREADS_MAX)
 		return false;
 	error = counter_set_open(&thread.set, tid, watch->kinds);
 	if (error)

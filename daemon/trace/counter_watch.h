@@ -28,9 +28,9 @@
 struct counter_thread;
 
 struct counter_watch {
-	unsigned kinds; /* a bit for each that is asked for; 0: none is */
-	struct counter_thread *threads;
-	size_t thread_count, thread_capacity;
+	unsigned kinds;                 /* a bit for each that is asked for; 0: none is */
+	struct counter_thread *threads; /* COUNTER_THREADS_MAX of them, once there are any */
+	size_t thread_count;
 	uint64_t next_ns;
 	size_t threads_left_out; /* at most at a time: too many, or not permitted */
 };
