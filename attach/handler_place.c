@@ -77,6 +77,7 @@ static int find_place(const ZydisDecoder *decoder, const struct memory_reader *c
 	size_t left = end - place->handler, used = 0;
 	size_t size = left < sizeof(bytes) ? left : sizeof(bytes);
 	int frame = -1, error = memory_read(code, place->handler, bytes, size);
+	bool found = false; /* an instruction behind the one that notes the frame's */
 
 	if (error)
 		return error;
@@ -95,6 +96,7 @@ static int find_place(const ZydisDecoder *decoder, const struct memory_reader *c
 			place->address = place->handler + used;
 			place->stepped = !is_emulated(&decoded);
 			place->frame_register = (unsigned)frame;
+			found = true;
 			if (jumps(&decoded) || writes(&decoded, operands, frame))
 				return 0;
 		} else if (jumps(&decoded)) {
@@ -104,10 +106,10 @@ static int find_place(const ZydisDecoder *decoder, const struct memory_reader *c
 			written[k] |= writes(&decoded, operands, k);
 		/* The stack pointer tells calls apart. */
 		if (written[REGISTER_RSP])
-			return frame >= 0 ? 0 : -ENOENT;
+			return found ? 0 : -ENOENT;
 		used += decoded.length;
 	}
-	return frame >= 0 ? 0 : -ENOENT;
+	return found ? 0 : -ENOENT;
 }
 
 /* ---- other code that jumps there ---- */

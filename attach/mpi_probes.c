@@ -96,7 +96,9 @@ static int find_parts(struct mpi_probes *probes, const struct mpi_shape *shapes,
 	error = mpi_probes_find_spans(probes);
 	if (!error)
 		error = mpi_probes_find_functions(probes);
-	return error ? error : mpi_probes_find_switches(probes);
+	if (!error)
+		error = mpi_probes_find_switches(probes);
+	return error ? error : mpi_probes_find_faults(probes);
 }
 
 static struct bpf_map *find_constants(const struct bpf_object *object)
@@ -122,7 +124,8 @@ static int aim(struct mpi_probes *probes)
 	{
 		int error;
 
-		if (mpi_probes_is_switch_program(bpf_program__name(program)))
+		/* Others than probes say it by their section's name. */
+		if (bpf_program__type(program) != BPF_PROG_TYPE_KPROBE)
 			continue;
 		error = bpf_program__set_expected_attach_type(
 			program, (enum bpf_attach_type)UPROBE_LINK_MULTI);
@@ -155,6 +158,8 @@ static int load(struct mpi_probes *probes, const struct mpi_shape *shapes, size_
 	if (!error)
 		error = mpi_probes_choose_switches(probes);
 	if (!error)
+		error = mpi_probes_choose_faults(probes);
+	if (!error)
 		error = mpi_probes_choose_functions(probes);
 	if (!error && probes->by_links)
 		error = aim(probes);
@@ -180,10 +185,12 @@ static int find_return_bit(uint64_t *ret_bit)
 	return 0;
 }
 
-static void explain(int failure, bool switches, struct error *error)
+static void explain(int failure, const struct mpi_wanted *wanted, struct error *error)
 {
-	const char *notes =
-		switches ? "notes calls of MPI and context switches" : "notes calls of MPI";
+	bool switches = wanted->switches >= 0;
+	const char *notes = switches              ? "notes calls of MPI and context switches"
+			    : wanted->faults >= 0 ? "notes calls of MPI and page faults"
+						  : "notes calls of MPI";
 
 	if (failure == -EPERM || failure == -EACCES) {
 		error_set(error, EXIT_PERMISSION, "the kernel refuses the program that %s: %s",
@@ -202,6 +209,7 @@ static void explain(int failure, bool switches, struct error *error)
 static void unload(struct mpi_probes *probes)
 {
 	mpi_probes_end_switches(probes);
+	mpi_probes_end_faults(probes);
 	ring_buffer__free(probes->ring);
 	if (probes->targets)
 		munmap(probes->targets, TARGETS_BYTES);
@@ -234,17 +242,17 @@ static int load_for_links(struct mpi_probes *probes, const struct mpi_shape *sha
 }
 
 struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t count,
-				     enum mpi_probes_way way, int switches, bool functions,
+				     enum mpi_probes_way way, const struct mpi_wanted *wanted,
 				     struct error *error)
 {
 	struct mpi_probes *probes = calloc(1, sizeof(*probes));
 	int failure = !probes ? -ENOMEM : count > MPI_FUNCTIONS_MAX ? -E2BIG : 0;
 
 	if (probes) {
-		probes->switches = switches;
-		probes->functions = functions;
+		probes->switches = wanted->switches;
+		probes->faults = wanted->faults;
+		probes->functions = wanted->functions;
 	}
-
 	if (!failure && way != MPI_PROBES_EVENTS)
 		failure = load_for_links(probes, shapes, count);
 	if (way == MPI_PROBES_EVENTS || (way == MPI_PROBES_AUTO && failure == -ENOTSUP)) {
@@ -254,7 +262,7 @@ struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t coun
 	}
 	if (!failure)
 		return probes;
-	explain(failure, switches >= 0, error);
+	explain(failure, wanted, error);
 	mpi_probes_destroy(probes);
 	return NULL;
 }
@@ -410,6 +418,7 @@ void mpi_probes_remove(struct mpi_probes *probes, unsigned slot)
 
 	mpi_probes_record(probes, slot, false);
 	mpi_probes_remove_switches(probes, slot);
+	mpi_probes_remove_faults(probes, slot);
 	for (size_t i = 0; i < process->count; i++)
 		close(process->links[i]);
 	mpi_probes_remove_functions(probes, slot);

@@ -39,11 +39,17 @@ enum mpi_probes_way {
 	MPI_PROBES_EVENTS,
 };
 
-/* switches: the span that threads off the processor are; -1: they are not noted; functions: whether
- * those of Python will be traced (function_probes.h). NULL with *error filled: not permitted
- * (CAP_BPF and CAP_PERFMON), or the kernel lacks something (5.17). */
+/* What is noted beside calls. */
+struct mpi_wanted {
+	int switches;   /* the span that threads off the processor are; -1: they are not noted */
+	int faults;     /* likewise page faults */
+	bool functions; /* whether those of Python will be traced (function_probes.h) */
+};
+
+/* NULL with *error filled: not permitted (CAP_BPF and CAP_PERFMON), or the kernel lacks something
+ * (5.17). */
 struct mpi_probes *mpi_probes_create(const struct mpi_shape *shapes, size_t count,
-				     enum mpi_probes_way way, int switches, bool functions,
+				     enum mpi_probes_way way, const struct mpi_wanted *wanted,
 				     struct error *error);
 /* Whether further probes ask for CAP_SYS_ADMIN: those that are perf events do (Linux 6.18). */
 bool mpi_probes_need_admin(const struct mpi_probes *probes);
@@ -124,6 +130,12 @@ struct span_counts mpi_probes_span_counts(const struct mpi_probes *probes, unsig
  */
 __attribute__((warn_unused_result)) int mpi_probes_add_switches(struct mpi_probes *probes,
 								unsigned slot, pid_t pid);
+
+/* ---- page faults ---- */
+
+/* Likewise. */
+__attribute__((warn_unused_result)) int mpi_probes_add_faults(struct mpi_probes *probes,
+							      unsigned slot, pid_t pid);
 
 struct mpi_taker {
 	void (*call)(void *context, const struct mpi_record *call);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between mpi_probes.c, span_probes.c and switch_probes.c: what probes are made of. */
+/* Between mpi_probes.c, span_probes.c, switch_probes.c, fault_probes.c and function_probes.c: what
+ * probes are made of. */
 #ifndef PIEPROFD_ATTACH_MPI_PROBES_PARTS_H
 #define PIEPROFD_ATTACH_MPI_PROBES_PARTS_H
 
@@ -29,6 +30,7 @@ struct bpf_link;
 
 struct probed_process {
 	uint32_t switches_of; /* whose switches are noted; 0: not */
+	uint32_t faults_of;   /* likewise */
 	int *links;           /* each keeps one probe alive, or all of one kind */
 	size_t count;
 	int functions[FUNCTION_PROBES_MAX]; /* likewise */
@@ -43,9 +45,12 @@ struct mpi_probes {
 	struct ring_buffer *ring;
 	int calls_fd, pythons_fd, enter_fd, return_fd;
 	int spans_fd, configs_fd, counters_fd, begin_fd, end_fd; /* of spans */
-	int switches; /* the span of threads off the processor; -1: none */
+	int switches, faults;                                    /* as struct mpi_wanted has them */
+	bool functions;
 	int switched_fd, switch_targets_fd;
-	bool functions; /* of Python, may be traced */
+	int fault_targets_fd;
+	int *fault_links; /* one for each processor and counter */
+	size_t fault_link_count;
 	int function_fd, function_stacks_fd, function_codes_fd, function_configs_fd,
 		function_counters_fd;
 	struct bpf_link *switch_links[2];
@@ -93,12 +98,15 @@ void mpi_probes_remove_switches(struct mpi_probes *probes, unsigned slot);
 void mpi_probes_end_switches(struct mpi_probes *probes);
 void mpi_probes_read_open_switches(const struct mpi_probes *probes, const struct mpi_taker *taker,
 				   uint64_t now_ns);
+/* Likewise, of fault_probes.c. */
+int mpi_probes_choose_faults(struct mpi_probes *probes);
+int mpi_probes_find_faults(struct mpi_probes *probes);
+void mpi_probes_remove_faults(struct mpi_probes *probes, unsigned slot);
+void mpi_probes_end_faults(struct mpi_probes *probes);
 /* Before the program is loaded, and once it is: of function_probes.c. 0 or a negative errno. */
 int mpi_probes_choose_functions(struct mpi_probes *probes);
 int mpi_probes_find_functions(struct mpi_probes *probes);
 void mpi_probes_remove_functions(struct mpi_probes *probes, unsigned slot);
-/* Of the kernel's tracepoints, rather than of probes. */
-bool mpi_probes_is_switch_program(const char *name);
 
 void mpi_probes_read_open_spans(const struct mpi_probes *probes, const struct mpi_taker *taker,
 				uint64_t now_ns);

@@ -10,11 +10,6 @@
 
 static const char *const names[] = { "on_switch", "on_wakeup" };
 
-bool mpi_probes_is_switch_program(const char *name)
-{
-	return !strcmp(name, names[0]) || !strcmp(name, names[1]);
-}
-
 int mpi_probes_choose_switches(struct mpi_probes *probes)
 {
 	for (unsigned i = 0; i < 2; i++) {

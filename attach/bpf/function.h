@@ -16,6 +16,8 @@
  *
  * A generator into which an exception is thrown runs no RESUME: it is met where that is noted.
  *
+ * ENTER_EXECUTOR                         only counted: calls in compiled code pass no handler
+ *
  * The first time that a thread is met, its frames are put on the stack: they began before.
  *
  * A call is known by its frame. All that is read is the target's: frames are followed so many times
@@ -536,6 +538,10 @@ int on_function(struct pt_regs *context)
 		__sync_fetch_and_add(&event.counts->stepped, 1);
 	if (!target->recording || !event.config->epoch)
 		return 0;
+	if (kind == FUNCTION_PROBE_COMPILED) {
+		__sync_fetch_and_add(&event.counts->compiled, 1);
+		return 0;
+	}
 	if (kind == FUNCTION_PROBE_TRACEBACK) {
 		event.frame = user_word(context->rdi + event.config->object_frame);
 		/* It is called by the evaluation loop, or by what is called there. */

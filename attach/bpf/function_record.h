@@ -30,6 +30,8 @@ enum function_probe_kind {
 	FUNCTION_PROBE_RAISE, /* an exception may leave this frame */
 	/* Likewise; the frame is that of the PyFrameObject in the first argument. */
 	FUNCTION_PROBE_TRACEBACK,
+	/* ENTER_EXECUTOR: what the interpreter has compiled itself goes on, past all handlers. */
+	FUNCTION_PROBE_COMPILED,
 };
 
 enum function_verdict {
@@ -105,6 +107,7 @@ struct function_counts {
 	__u64 over_limit, over_ns; /* for which the ring had no room */
 	__u64 unreadable;          /* frames */
 	__u64 codes_left_out;
+	__u64 compiled; /* how often code that the interpreter has compiled was entered */
 };
 
 /* Higher than all of them. */

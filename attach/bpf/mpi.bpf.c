@@ -462,4 +462,6 @@ int on_return(struct pt_regs *context)
 #include "attach/bpf/function.h"
 #include "attach/bpf/switch.h"
 
+#include "attach/bpf/fault.h"
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

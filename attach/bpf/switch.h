@@ -56,23 +56,31 @@ static __always_inline __s32 waits_in(struct task_struct *task)
 	return (__s32)number;
 }
 
-static __always_inline void leave_processor(int preempted, struct task_struct *task)
+/* What a map has of the current process, by the daemon's number or the machine's. */
+static __always_inline __u32 *place_of_current(void *places, struct bpf_pidns_info *ret_numbers)
 {
 	__u64 id = bpf_get_current_pid_tgid();
-	struct bpf_pidns_info info = { .pid = (__u32)id, .tgid = id >> 32 };
-	__u32 key = (__u32)id, state = task->__state, slot, number;
+	__u32 number;
+
+	if (bpf_get_ns_current_pid_tgid(machine.namespace_device, machine.namespace_inode,
+					ret_numbers, sizeof(*ret_numbers))) {
+		ret_numbers->pid = (__u32)id;
+		ret_numbers->tgid = id >> 32;
+	}
+	number = ret_numbers->tgid;
+	return bpf_map_lookup_elem(places, &number);
+}
+
+static __always_inline void leave_processor(int preempted, struct task_struct *task)
+{
+	struct bpf_pidns_info info = { 0 };
+	__u32 key = (__u32)bpf_get_current_pid_tgid(), state = task->__state, slot;
 	struct switched off = { 0 };
 	struct span_counts *counts;
 	struct mpi_target *target;
 	__u32 *place;
 
-	if (bpf_get_ns_current_pid_tgid(machine.namespace_device, machine.namespace_inode, &info,
-					sizeof(info))) {
-		info.pid = (__u32)id;
-		info.tgid = id >> 32;
-	}
-	number = info.tgid;
-	place = bpf_map_lookup_elem(&switch_targets, &number);
+	place = place_of_current(&switch_targets, &info);
 	if (!place || state & IS_DEAD)
 		return;
 	slot = COOKIE_SLOT(*place);
@@ -94,8 +102,9 @@ static __always_inline void leave_processor(int preempted, struct task_struct *t
 	(void)bpf_map_update_elem(&switched, &key, &off, BPF_ANY);
 }
 
-static __always_inline void send_off(struct span_record *record, struct span_counts *counts,
-				     __u64 least_ns)
+/* It has ended: as a record, or counted alone. */
+static __always_inline void send_counted(struct span_record *record, struct span_counts *counts,
+					 __u64 least_ns)
 {
 	__u64 ns = record->end_ns - record->begin_ns;
 
@@ -129,11 +138,11 @@ static __always_inline void enter_processor(struct task_struct *task)
 		woken_ns = off->woken_ns;
 		__sync_fetch_and_add(&counts->ended, 1);
 		off->record.end_ns = woken_ns ? woken_ns : now_ns;
-		send_off(&off->record, counts, config->least_ns);
+		send_counted(&off->record, counts, config->least_ns);
 		off->record.begin_ns = off->record.end_ns;
 		off->record.end_ns = now_ns;
 		off->record.detail = SWITCH_READY;
-		send_off(&off->record, counts, config->least_ns);
+		send_counted(&off->record, counts, config->least_ns);
 	}
 	(void)bpf_map_delete_elem(&switched, &key);
 }

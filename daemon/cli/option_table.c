@@ -222,7 +222,7 @@ const struct option_row option_table[] = {
 	{ .name = "functions",
 	  .parse = option_functions,
 	  .help = { { TRACE, "PATTERN",
-		      "calls of Python functions (3.11 to 3.13), by name or\n"
+		      "calls of Python functions (3.11 to 3.14), by name or\n"
 		      "file: 'Solver.*', solve.py or '*'; may be repeated" } } },
 	{ .name = "depth",
 	  .parse = option_depth,
@@ -235,7 +235,14 @@ const struct option_row option_table[] = {
 	  .parse = option_events,
 	  .help = { { TRACE, "LIST",
 		      "also gc (garbage collection), gil (waits for the GIL),\n"
-		      "sched (threads off the processor, and why): gc,sched" } } },
+		      "sched (threads off the processor, and why), faults (of\n"
+		      "pages): gc,sched" } } },
+	{ .name = "counters",
+	  .parse = option_counters,
+	  .help = { { TRACE, "LIST",
+		      "of threads, over time: cpu, context-switches,\n"
+		      "cpu-migrations, page-faults, major-faults; of a PMU\n"
+		      "instructions, cycles, cache-misses: cpu,cycles" } } },
 	{ .name = "format",
 	  .parse = option_format,
 	  .put_values = writer_names,

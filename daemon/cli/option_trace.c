@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What trace is to record beside calls of MPI. */
 #include "attach/bpf/function_record.h"
+#include "attach/counter_set.h"
 #include "daemon/cli/option_values.h"
 
 #include <errno.h>
@@ -90,7 +91,8 @@ int option_least(struct option_parser *parser, const struct option_use *use)
 
 static int add_event(struct option_parser *parser, const char *name, size_t length)
 {
-	static const enum span_kind kinds[] = { SPAN_COLLECTION, SPAN_GIL, SPAN_SWITCH };
+	static const enum span_kind kinds[] = { SPAN_COLLECTION, SPAN_GIL, SPAN_SWITCH,
+						SPAN_FAULT };
 	int error = -ENOENT;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && error == -ENOENT; i++) {
@@ -100,10 +102,11 @@ static int add_event(struct option_parser *parser, const char *name, size_t leng
 			error = span_list_add(&parser->options.spans, kinds[i]);
 	}
 	if (error == -ENOENT)
-		return options_refuse(parser,
-				      "--events '%.*s': expected gc, gil, sched, or several with "
-				      "commas",
-				      (int)length, name);
+		return options_refuse(
+			parser,
+			"--events '%.*s': expected gc, gil, sched, faults, or several "
+			"with commas",
+			(int)length, name);
 	return settle(parser, error, "events", name);
 }
 
@@ -116,6 +119,28 @@ int option_events(struct option_parser *parser, const struct option_use *use)
 
 		if (add_event(parser, name, length))
 			return -1;
+		if (!name[length])
+			return 0;
+		name += length + 1;
+	}
+}
+
+int option_counters(struct option_parser *parser, const struct option_use *use)
+{
+	const char *name = use->text;
+
+	for (;;) {
+		size_t length = strcspn(name, ",");
+		int kind = counter_find(name, length);
+
+		if (kind < 0)
+			return options_refuse(parser,
+					      "--counters '%.*s': expected cpu, context-switches, "
+					      "cpu-migrations, page-faults, major-faults, "
+					      "instructions, cycles, cache-misses, or several with "
+					      "commas",
+					      (int)length, name);
+		parser->options.spans.counters |= 1u << kind;
 		if (!name[length])
 			return 0;
 		name += length + 1;

@@ -59,7 +59,8 @@ option_parse option_duration, option_interval, option_rate, option_rotate, optio
 option_parse option_by, option_node_overhead, option_output, option_format, option_editor,
 	option_source_url, option_mode, option_engine, option_colour;
 option_parse option_include, option_exclude;
-option_parse option_probe, option_events, option_functions, option_depth, option_least;
+option_parse option_probe, option_events, option_counters, option_functions, option_depth,
+	option_least;
 option_parse option_push, option_push_every, option_push_header, option_push_protocol;
 
 #endif

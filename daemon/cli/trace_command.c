@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/commands.h"
 
+#include "attach/counter_set.h"
 #include "attach/impersonator.h"
 #include "common/clock.h"
 #include "daemon/cli/command.h"
@@ -117,7 +118,8 @@ static enum exit_code finish(struct tracing *tracing)
 		if (!progress.calls && !progress.span_events)
 			return progress.span_refusal.exit_code;
 	}
-	if (!progress.calls && !progress.span_events && !tracing->options->spans.count)
+	if (!progress.calls && !progress.span_events &&
+	    span_list_is_empty(&tracing->options->spans))
 		return refuse_empty(tracing->options, &progress);
 	if (progress.refused)
 		fprintf(stderr, "pieprofd: %" PRIu64 " process%s left out: %s\n", progress.refused,
@@ -212,6 +214,10 @@ int trace_command(struct options *options)
 
 	if (!code)
 		code = (int)profile_output_check(options);
+	if (!code && counter_set_check(options->spans.counters, &error)) {
+		message_error(&error);
+		code = (int)error.exit_code;
+	}
 	if (!code) {
 		command_settings_read(&settings);
 		signals_block(&tracing.signals);

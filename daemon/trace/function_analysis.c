@@ -143,6 +143,7 @@ static void add_counts(struct function_analysis *analysis, const struct trace_pr
 	to->over_ns += from->over_ns;
 	to->unreadable += from->unreadable;
 	to->codes_left_out += from->codes_left_out;
+	to->compiled += from->compiled;
 	analysis->observed_ns += watch->observed_ns;
 	if (watch->ended_ns > watch->met_ns)
 		analysis->asked_ns += watch->ended_ns - watch->met_ns;
@@ -165,7 +166,7 @@ int function_analysis_init(struct function_analysis *analysis, const struct trac
 	int error = 0;
 
 	*analysis = (struct function_analysis){
-		.span = trace->spans ? span_list_python(trace->spans) : -1,
+		.span = trace->spans ? span_list_find(trace->spans, SPAN_PYTHON) : -1,
 	};
 	for (size_t i = 0; i < trace->count && analysis->span >= 0 && !error; i++) {
 		error = replay_process(analysis, trace->processes[i]);

@@ -43,6 +43,8 @@ static const struct {
 	{ "RERAISE", FUNCTION_PROBE_RAISE, true },
 	{ "END_ASYNC_FOR", FUNCTION_PROBE_RAISE, true },
 	{ "CLEANUP_THROW", FUNCTION_PROBE_RAISE, false },
+	{ "INSTRUMENTED_END_ASYNC_FOR", FUNCTION_PROBE_RAISE, false },
+	{ "ENTER_EXECUTOR", FUNCTION_PROBE_COMPILED, false },
 };
 #define HANDLERS (sizeof(handlers) / sizeof(handlers[0]))
 
@@ -198,7 +200,7 @@ static int check(const struct target *target, const struct python_version *versi
 		return refuse(target, "Python 3.10 and earlier do not tell where a call begins",
 			      cure, error);
 	if (version->minor > FUNCTION_MINOR_MAX)
-		return refuse(target, "how Python 3.14 and later dispatch is not known here", cure,
+		return refuse(target, "how Python 3.15 and later dispatch is not known here", cure,
 			      error);
 	if (version->free_threaded)
 		return refuse(target, "free-threaded builds are not known here", cure, error);

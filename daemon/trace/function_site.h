@@ -18,7 +18,7 @@
 #include "common/error.h"
 
 #define FUNCTION_MINOR_MIN 11
-#define FUNCTION_MINOR_MAX 13
+#define FUNCTION_MINOR_MAX 14
 
 struct target;
 

@@ -107,6 +107,11 @@ static void put_remarks(const struct text_layout *layout, const struct trace_ana
 	put_count(layout, functions->unknown, "of functions that were gone before they were read");
 	put_count(layout, counts->unreadable + counts->codes_left_out,
 		  "of functions that could not be read");
+	if (counts->compiled)
+		text_line(layout,
+			  "  calls are missing: the interpreter's JIT ran code of its own %" PRIu64
+			  " time%s, in which none is seen",
+			  (uint64_t)counts->compiled, figure_plural(counts->compiled));
 	put_bias(layout, functions);
 	put_limit(layout, analysis);
 }
@@ -176,6 +181,7 @@ json_t *function_json(const struct trace_analysis *analysis)
 	object = json_with(
 		object, "unreadable",
 		json_count(counts->unreadable + counts->codes_left_out + functions->unknown));
+	object = json_with(object, "jit_entered", json_count(counts->compiled));
 	object = json_with(object, "crossed", json_count(functions->crossed));
 	return json_with(object, "functions", rows);
 }

@@ -11,16 +11,14 @@
 
 static const char *const kind_names[] = {
 	[SPAN_FUNCTION] = "function", [SPAN_COLLECTION] = "gc", [SPAN_GIL] = "gil",
-	[SPAN_SWITCH] = "sched",      [SPAN_PYTHON] = "python",
+	[SPAN_SWITCH] = "sched",      [SPAN_FAULT] = "faults",  [SPAN_PYTHON] = "python",
 };
 
 /* As the user reads them. */
 static const char *const titles[] = {
-	[SPAN_FUNCTION] = "",
-	[SPAN_COLLECTION] = "garbage collection",
-	[SPAN_GIL] = "GIL wait",
-	[SPAN_SWITCH] = "off the processor",
-	[SPAN_PYTHON] = "Python functions",
+	[SPAN_FUNCTION] = "",        [SPAN_COLLECTION] = "garbage collection",
+	[SPAN_GIL] = "GIL wait",     [SPAN_SWITCH] = "off the processor",
+	[SPAN_FAULT] = "page fault", [SPAN_PYTHON] = "Python functions",
 };
 
 const char *span_kind_name(enum span_kind kind)
@@ -66,7 +64,7 @@ int span_list_add_function(struct span_list *list, const char *text)
 	return add(list, &span);
 }
 
-static int find_kind(const struct span_list *list, enum span_kind kind)
+int span_list_find(const struct span_list *list, enum span_kind kind)
 {
 	for (unsigned i = 0; i < list->count; i++)
 		if (list->items[i].kind == kind)
@@ -74,14 +72,9 @@ static int find_kind(const struct span_list *list, enum span_kind kind)
 	return -1;
 }
 
-int span_list_switches(const struct span_list *list)
+bool span_kind_is_kernel(enum span_kind kind)
 {
-	return find_kind(list, SPAN_SWITCH);
-}
-
-int span_list_python(const struct span_list *list)
-{
-	return find_kind(list, SPAN_PYTHON);
+	return kind == SPAN_SWITCH || kind == SPAN_FAULT;
 }
 
 int span_list_add_pattern(struct span_list *list, const char *pattern)
@@ -108,7 +101,20 @@ bool function_choice_fits(const struct function_choice *choice, const char *func
 	return false;
 }
 
-void span_switch_words(int32_t detail, char ret_words[static SPAN_NAME_BYTES])
+bool span_list_is_empty(const struct span_list *list)
+{
+	return !list->count && !list->counters;
+}
+
+bool span_list_has_probes(const struct span_list *list)
+{
+	for (unsigned i = 0; i < list->count; i++)
+		if (!span_kind_is_kernel(list->items[i].kind))
+			return true;
+	return false;
+}
+
+static void switch_words(int32_t detail, char ret_words[static SPAN_NAME_BYTES])
 {
 	const char *call = detail >= 0 ? system_call_name((unsigned)detail) : NULL;
 
@@ -121,6 +127,15 @@ void span_switch_words(int32_t detail, char ret_words[static SPAN_NAME_BYTES])
 			 detail == SWITCH_PREEMPTED ? "preempted"
 			 : detail == SWITCH_READY   ? "waiting for a processor"
 						    : "waiting");
+}
+
+void span_detail_words(enum span_kind kind, int32_t detail, char ret_words[static SPAN_NAME_BYTES])
+{
+	if (kind == SPAN_FAULT)
+		snprintf(ret_words, SPAN_NAME_BYTES, "%s",
+			 detail == FAULT_MAJOR ? "major page fault" : "minor page fault");
+	else
+		switch_words(detail, ret_words);
 }
 
 bool span_library_is(const char *library, const char *path)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is traced beside calls of MPI: functions that the user names, the interpreter's garbage
- * collection, its waits for the GIL, and threads off the processor. Each is a span: it begins and
- * ends in one thread. A number of this list is what trace events call it.
+ * collection, its waits for the GIL, threads off the processor, and page faults. Each is a span: it
+ * begins and ends in one thread. A number of this list is what trace events call it.
  */
 #ifndef PIEPROFD_DAEMON_TRACE_SPAN_H
 #define PIEPROFD_DAEMON_TRACE_SPAN_H
@@ -19,6 +19,7 @@ enum span_kind {
 	SPAN_COLLECTION,
 	SPAN_GIL,
 	SPAN_SWITCH,
+	SPAN_FAULT,
 	SPAN_PYTHON, /* functions, all together; each event has its own in path and tag */
 };
 
@@ -47,12 +48,16 @@ struct span_list { /* all zeros: empty */
 	struct span items[SPANS_MAX];
 	unsigned count;
 	struct function_choice functions;
+	unsigned counters; /* a bit for each enum counter_kind: no spans, but asked for likewise */
 };
 
 /* Waits for the GIL that are shorter are no waits: the probes themselves take some of that. */
 #define SPAN_GIL_LEAST_NS 20000
 /* A thread that is off the processor for less has lost little. */
 #define SPAN_SWITCH_LEAST_NS 10000
+
+/* Nothing beside MPI is asked for. */
+bool span_list_is_empty(const struct span_list *list);
 
 /* "LIBRARY:FUNCTION". 0, -EINVAL: it is none, -E2BIG: one too many, -EEXIST: it is there already.
  */
@@ -71,16 +76,20 @@ __attribute__((warn_unused_result)) int span_list_add_pattern(struct span_list *
 bool function_choice_fits(const struct function_choice *choice, const char *function,
 			  const char *file);
 
-/* "function", "gc", "gil", "sched" and "python", for programs. */
+/* "function", "gc", "gil", "sched", "faults" and "python", for programs. */
 const char *span_kind_name(enum span_kind kind);
 
-/* Which of the list threads off the processor are; -1: none. */
-int span_list_switches(const struct span_list *list);
+/* The first of that kind in the list; -1: none is. */
+int span_list_find(const struct span_list *list, enum span_kind kind);
 
-/* Likewise Python functions. */
-int span_list_python(const struct span_list *list);
+/* Whether the kernel itself notes such ones, in a process to which nothing is written, and tells
+ * them apart by a detail (span_record.h). */
+bool span_kind_is_kernel(enum span_kind kind);
 
-/* Why a thread is off the processor, by the kernel's detail (span_record.h): "waiting in futex". */
-void span_switch_words(int32_t detail, char ret_words[static SPAN_NAME_BYTES]);
+/* Whether any of the list has probes, which are written into a process. */
+bool span_list_has_probes(const struct span_list *list);
+
+/* What the detail says: "waiting in futex", "minor page fault". */
+void span_detail_words(enum span_kind kind, int32_t detail, char ret_words[static SPAN_NAME_BYTES]);
 
 #endif

@@ -87,13 +87,14 @@ static void put_remarks(const struct text_layout *layout, const struct span_figu
 		text_line(layout, "  %24s %s", "", figures->limit);
 }
 
-/* Threads off the processor and Python functions are told by themselves. */
+/* What the kernel notes and Python functions are told by themselves. */
 static bool has_others(const struct trace_analysis *analysis)
 {
 	unsigned count = span_analysis_count(&analysis->spans);
 
-	return count >
-	       (unsigned)(analysis->switches.span >= 0) + (unsigned)(analysis->python.span >= 0);
+	return count > (unsigned)(analysis->switches.span >= 0) +
+			       (unsigned)(analysis->faults.span >= 0) +
+			       (unsigned)(analysis->python.span >= 0);
 }
 
 void span_text_put(const struct text_layout *layout, const struct trace_analysis *analysis,
@@ -111,7 +112,7 @@ void span_text_put(const struct text_layout *layout, const struct trace_analysis
 		const struct span_figures *figures = &spans->spans[i];
 		const struct span *span = &analysis->trace->spans->items[i];
 
-		if (span->kind == SPAN_SWITCH || span->kind == SPAN_PYTHON)
+		if (span_kind_is_kernel(span->kind) || span->kind == SPAN_PYTHON)
 			continue;
 		text_line(layout, "  %-24s %9" PRIu64 " %10s %7s %10s%s", span->name,
 			  figures->sums.count, figure_ns(figures->sums.ns).text, "",

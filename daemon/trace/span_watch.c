@@ -8,14 +8,18 @@
 #include <string.h>
 
 /* Nothing is sought in the process, or written to it. */
-static int set_switches(struct span_watch *watch, const struct span_process *process,
-			struct error *error)
+static int set_kernel(struct span_watch *watch, enum span_kind kind,
+		      const struct span_process *process, struct error *error)
 {
-	int failure = mpi_probes_add_switches(process->probes, process->slot, process->pid);
+	int failure =
+		kind == SPAN_SWITCH
+			? mpi_probes_add_switches(process->probes, process->slot, process->pid)
+			: mpi_probes_add_faults(process->probes, process->slot, process->pid);
 
 	watch->state = failure ? SPAN_REFUSED : SPAN_SET;
 	if (failure)
-		error_set(error, EXIT_INTERNAL, "context switches of process %d are not noted: %s",
+		error_set(error, EXIT_INTERNAL, "%s of process %d are not noted: %s",
+			  kind == SPAN_SWITCH ? "context switches" : "page faults",
 			  (int)process->pid, strerror(-failure));
 	return failure;
 }
@@ -62,8 +66,8 @@ int span_watches_set(struct span_watch *watches, const struct span_list *list,
 		if (watches[i].state != SPAN_SOUGHT || list->items[i].kind == SPAN_PYTHON)
 			continue;
 		failure =
-			list->items[i].kind == SPAN_SWITCH
-				? set_switches(&watches[i], process, &refusal)
+			span_kind_is_kernel(list->items[i].kind)
+				? set_kernel(&watches[i], list->items[i].kind, process, &refusal)
 				: set(&watches[i], &list->items[i], i, process, mappings, &refusal);
 		if (!failure || (result && failure == -ENODATA))
 			continue;
@@ -83,7 +87,7 @@ void span_watches_look(struct span_watch *watches, const struct span_list *list,
 
 		/* The program in the kernel limits those itself. */
 		if (watch->state != SPAN_SET || since_ns < SPAN_RATE_NS ||
-		    list->items[i].kind == SPAN_SWITCH || list->items[i].kind == SPAN_PYTHON)
+		    span_kind_is_kernel(list->items[i].kind) || list->items[i].kind == SPAN_PYTHON)
 			continue;
 		counts = mpi_probes_span_counts(process->probes, process->slot, i);
 		if ((counts.begun - watch->begun) * NS_PER_SECOND > SPAN_RATE_MAX * since_ns) {

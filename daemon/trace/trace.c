@@ -50,9 +50,9 @@ const char *trace_span_name(const struct trace *trace, const struct span *span,
 
 	if (frame)
 		return frame->function;
-	if (span->kind != SPAN_SWITCH)
+	if (!span_kind_is_kernel(span->kind))
 		return span->name;
-	span_switch_words(event->tag, words);
+	span_detail_words(span->kind, event->tag, words);
 	return words;
 }
 

@@ -4,6 +4,7 @@
 #define PIEPROFD_DAEMON_TRACE_TRACE_H
 
 #include "daemon/trace/call_path.h"
+#include "daemon/trace/counter_watch.h"
 #include "daemon/trace/function_watch.h"
 #include "daemon/trace/mpi_decoder.h"
 #include "daemon/trace/span_watch.h"
@@ -38,8 +39,9 @@ struct trace_process {
 	uint64_t python_next_ns, python_pause_ns; /* when that is tried again */
 	struct span_watch spans[SPANS_MAX];       /* as the trace has them */
 	struct function_watch functions;          /* of Python */
-	uint64_t spans_next_ns, spans_pause_ns;   /* when what is not loaded is sought again */
-	bool complete;                            /* nothing is sought */
+	struct counter_watch counters;
+	uint64_t spans_next_ns, spans_pause_ns; /* when what is not loaded is sought again */
+	bool complete;                          /* nothing is sought */
 };
 
 struct clock_alignment;

@@ -465,7 +465,11 @@ int trace_analysis_init(struct trace_analysis *analysis, const struct trace *tra
 	if (!error)
 		error = span_analysis_init(&analysis->spans, trace);
 	if (!error)
-		error = switch_analysis_init(&analysis->switches, trace);
+		error = detail_analysis_init(&analysis->switches, trace, SPAN_SWITCH);
+	if (!error)
+		error = detail_analysis_init(&analysis->faults, trace, SPAN_FAULT);
+	if (!error)
+		error = counter_analysis_init(&analysis->counters, trace);
 	if (!error)
 		error = function_analysis_init(&analysis->python, trace);
 	if (!error)
@@ -489,7 +493,9 @@ void trace_analysis_deinit(struct trace_analysis *analysis)
 	communicators_deinit(&analysis->communicators);
 	messages_deinit(&analysis->messages);
 	span_analysis_deinit(&analysis->spans);
-	switch_analysis_deinit(&analysis->switches);
+	detail_analysis_deinit(&analysis->switches);
+	detail_analysis_deinit(&analysis->faults);
+	counter_analysis_deinit(&analysis->counters);
 	function_analysis_deinit(&analysis->python);
 	wait_list_deinit(&analysis->wait_list);
 	ideal_run_deinit(&analysis->ideal);

@@ -18,12 +18,13 @@
 #define PIEPROFD_DAEMON_TRACE_TRACE_ANALYSIS_H
 
 #include "daemon/trace/collective.h"
+#include "daemon/trace/counter_analysis.h"
+#include "daemon/trace/detail_analysis.h"
 #include "daemon/trace/function_analysis.h"
 #include "daemon/trace/ideal_run.h"
 #include "daemon/trace/message.h"
 #include "daemon/trace/span_analysis.h"
 #include "daemon/trace/sum_table.h"
-#include "daemon/trace/switch_analysis.h"
 #include "daemon/trace/trace.h"
 #include "daemon/trace/trace_region.h"
 #include "daemon/trace/wait_blame.h"
@@ -79,7 +80,8 @@ struct trace_analysis {
 	struct messages messages;
 	struct collectives collectives;
 	struct span_analysis spans;
-	struct switch_analysis switches;
+	struct detail_analysis switches, faults;
+	struct counter_analysis counters;
 	struct function_analysis python;
 	uint64_t begin_ns, end_ns;  /* of the time that all ran; equal: there was none */
 	struct rank_figures *ranks; /* as the trace has its processes */

@@ -103,6 +103,21 @@ static void put_span(const struct trace_analysis *analysis, size_t place,
 		event->flags & TRACE_RAISED ? ",\"raised\":true" : "");
 }
 
+/* A viewer draws it from here to the next one: it stands at the beginning of its time. */
+static void put_counter(const struct trace_analysis *analysis, size_t place,
+			const struct trace_event *event, FILE *file)
+{
+	const struct trace_process *process = analysis->trace->processes[place];
+	const char *name = counter_name((enum counter_kind)event->function);
+
+	fprintf(file,
+		",\n{\"ph\":\"C\",\"cat\":\"counter\",\"name\":\"%s of thread %" PRIu32
+		"\",\"pid\":%d,\"tid\":%" PRIu32 ",\"ts\":",
+		name, event->thread, (int)process->pid, event->thread);
+	put_us(file, since(analysis, event->begin_ns));
+	fprintf(file, ",\"args\":{\"%s\":%" PRIu64 "}}", name, event->bytes);
+}
+
 static void put_event(const struct trace_analysis *analysis, size_t place,
 		      const struct trace_event *event, FILE *file)
 {
@@ -110,6 +125,8 @@ static void put_event(const struct trace_analysis *analysis, size_t place,
 		put_call(analysis, place, event, file);
 	else if (event->kind == TRACE_SPAN)
 		put_span(analysis, place, event, file);
+	else if (event->kind == TRACE_COUNTER && event->function < COUNTER_KINDS)
+		put_counter(analysis, place, event, file);
 }
 
 static void put_message(const struct trace_analysis *analysis, size_t number, FILE *file)

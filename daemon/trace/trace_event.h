@@ -8,6 +8,7 @@
  *   TRACE_RECEIVE         a message asked for, and when it had been received
  *   TRACE_COMMUNICATOR    a communicator made of another one
  *   TRACE_SPAN            what else was asked for (span.h), from begin to end
+ *   TRACE_COUNTER         by how much one of its counters moved on (counter_watch.h)
  *
  * Communicators are numbers of one process, in the order in which it made them; what belongs
  * together among processes is found when they are merged (communicator.h).
@@ -23,6 +24,7 @@ enum trace_kind {
 	TRACE_RECEIVE,
 	TRACE_COMMUNICATOR,
 	TRACE_SPAN,
+	TRACE_COUNTER,
 };
 
 enum trace_communicator {
@@ -44,11 +46,13 @@ struct trace_event {
 	uint64_t begin_ns; /* CLOCK_MONOTONIC */
 	uint64_t end_ns;
 	uint64_t order;   /* in which the process did it: of receives, when they were posted */
-	uint64_t bytes;   /* sent; room for what is received; given to a collective operation */
+	uint64_t bytes;   /* sent; room for what is received; given to a collective operation;
+			   * TRACE_COUNTER: by how much */
 	uint64_t wait_ns; /* TRACE_RECEIVE: when the call began that completed it */
 	uint32_t thread;
 	uint16_t kind;
-	uint16_t function; /* of mpi_function.h; TRACE_SPAN: number in the trace's list */
+	uint16_t function; /* of mpi_function.h; TRACE_SPAN: number in the trace's list;
+			    * TRACE_COUNTER: an enum counter_kind */
 	uint32_t flags;
 	uint32_t communicator;
 	int32_t peer; /* rank in the communicator; TRACE_COMMUNICATOR: the communicator's parent */

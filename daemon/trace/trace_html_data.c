@@ -315,7 +315,8 @@ static void put_names(const struct data *data, FILE *file)
 		fputs(",[", file);
 		escape_json(file, spans->items[i].name);
 		fprintf(file, ",%d]",
-			spans->items[i].kind == SPAN_SWITCH ? TRACE_HTML_OFF : TRACE_HTML_SPAN);
+			span_kind_is_kernel(spans->items[i].kind) ? TRACE_HTML_OFF
+								  : TRACE_HTML_SPAN);
 	}
 	fputs("],\"paths\":[\"\"", file);
 	for (uint32_t i = 1; i <= data->path_count; i++) {

@@ -2,10 +2,11 @@
 /* What a trace says, for programs. Members are added, never renamed. */
 #include "daemon/report/format/json_value.h"
 #include "daemon/trace/clock_text.h"
+#include "daemon/trace/counter_text.h"
+#include "daemon/trace/detail_text.h"
 #include "daemon/trace/function_text.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
-#include "daemon/trace/switch_text.h"
 #include "daemon/trace/trace_writer.h"
 
 #include <errno.h>
@@ -210,13 +211,14 @@ static json_t *json_missing(const struct trace_analysis *analysis)
 			   { "collective_calls", analysis->collectives.passed_over });
 }
 
-/* By which nothing was written to the processes, where only threads off the processor are traced.
- */
+/* By which nothing was written to the processes, where only what the kernel notes is traced. */
 static const char *method_of(const struct trace_analysis *analysis)
 {
-	bool alone = analysis->switches.span == 0 && span_analysis_count(&analysis->spans) == 1;
+	const struct trace *trace = analysis->trace;
 
-	return alone && !trace_library(analysis->trace) ? "tracepoints" : "uprobes";
+	if (trace_library(trace) || !trace->spans || span_list_has_probes(trace->spans))
+		return "uprobes";
+	return analysis->switches.span >= 0 ? "tracepoints" : "counters";
 }
 
 /* null where it is not known, and why. */
@@ -273,7 +275,11 @@ int trace_json_write(const struct trace_analysis *analysis, FILE *file)
 	object = json_with(object, "messages", json_messages(analysis));
 	object = json_with(object, "spans", span_json(analysis, json_path));
 	object = json_with(object, "python_functions", function_json(analysis));
-	object = json_with(object, "off_processor", switch_json(analysis, json_path));
+	object = json_with(object, "off_processor",
+			   detail_json(analysis, &analysis->switches, json_path));
+	object = json_with(object, "page_faults",
+			   detail_json(analysis, &analysis->faults, json_path));
+	object = json_with(object, "counters", counter_json(analysis));
 	object = json_with(object, "nodes", clock_json(trace));
 	object = json_with(object, "missing", json_missing(analysis));
 	return json_put(file, object);

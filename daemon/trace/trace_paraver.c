@@ -5,7 +5,8 @@
  *
  *   1:cpu:appl:task:thread:begin:end:state               running, or in MPI in one way or another
  *   2:cpu:appl:task:thread:time:type:value[:type:value]   a function entered, and 0 when it is left
- *                                                         where it is known, with its Python line
+ *                                                         where it is known, with its Python line;
+ *                                                         by how much a counter moved on
  *   3:cpu:appl:task:thread:sent:sent, the same of the receiver, :size:tag        a message
  *
  * Types and states are Extrae's, which Paraver's own configurations look for; what a value means
@@ -14,6 +15,7 @@
  */
 #include "daemon/report/encode/escape.h"
 #include "daemon/trace/mpi_function.h"
+#include "daemon/trace/trace_paraver_numbers.h"
 #include "daemon/trace/trace_thread.h"
 #include "daemon/trace/trace_writer.h"
 
@@ -38,25 +40,10 @@ enum state {
 	STATE_SEND_RECEIVE = 16,
 };
 
-enum type {
-	TYPE_POINT_TO_POINT = 50000001,
-	TYPE_COLLECTIVE = 50000002,
-	TYPE_OTHER = 50000003,
-	TYPE_CALLER = 70000001,      /* the function that called it */
-	TYPE_CALLER_LINE = 80000001, /* and its line */
-	TYPE_USER_FUNCTION = 60000019,
-	TYPE_PYTHON = 60000100,
-	/* Not Extrae's. */
-	TYPE_COLLECTION = 62000001,
-	TYPE_GIL = 62000002,
-	TYPE_SWITCH = 62000003,
-};
-
 /* Values of event records from here on are spans, those below are functions of MPI. */
 #define SPAN_FIRST 65536u
 /* Above it, such a value has the span's detail. */
 #define SPAN_DETAIL_SHIFT 32
-#define WORDS_MAX         400 /* of a function's place */
 
 /* What a record of the .prv is made of, in a trace file of their own, to be sorted there. */
 enum record {
@@ -64,13 +51,7 @@ enum record {
 	RECORD_STATE,
 	RECORD_EVENT_BEGIN,
 	RECORD_MESSAGE,
-};
-
-/* Of each path's own frame: numbers of its function and its line, by path. */
-struct caller_numbers {
-	uint32_t *functions, *lines;
-	uint32_t count; /* 0: there are no paths */
-	struct sum_table found_functions, found_lines;
+	RECORD_COUNTER,
 };
 
 struct sheet {
@@ -120,89 +101,6 @@ static enum state state_of(unsigned function)
 	}
 }
 
-static enum type type_of(unsigned function)
-{
-	enum mpi_class class = mpi_functions[function].class;
-
-	if (mpi_class_is_collective(class))
-		return TYPE_COLLECTIVE;
-	return class >= MPI_SEND && class <= MPI_FORGET ? TYPE_POINT_TO_POINT : TYPE_OTHER;
-}
-
-static enum type type_of_span(enum span_kind kind)
-{
-	static const enum type types[] = { [SPAN_FUNCTION] = TYPE_USER_FUNCTION,
-					   [SPAN_COLLECTION] = TYPE_COLLECTION,
-					   [SPAN_GIL] = TYPE_GIL,
-					   [SPAN_SWITCH] = TYPE_SWITCH,
-					   [SPAN_PYTHON] = TYPE_PYTHON };
-
-	return types[kind];
-}
-
-/* Numbers of a kind's values; of what the interpreter does there is one, of reasons to be off the
- * processor and of Python functions one each. */
-static uint64_t value_of_span(const struct span *span, unsigned number, int32_t detail)
-{
-	if (span->kind == SPAN_SWITCH)
-		return (uint64_t)((int64_t)detail - SWITCH_READY + 1);
-	/* Its path. */
-	if (span->kind == SPAN_PYTHON)
-		return (uint32_t)detail;
-	return span->kind == SPAN_FUNCTION ? number + 1 : 1;
-}
-
-/* ---- Python lines ---- */
-
-static void callers_deinit(struct caller_numbers *callers)
-{
-	free(callers->functions);
-	free(callers->lines);
-	sum_table_deinit(&callers->found_functions);
-	sum_table_deinit(&callers->found_lines);
-	*callers = (struct caller_numbers){ 0 };
-}
-
-/* From 1. A name is there once: its address tells it from others. */
-static int number(struct sum_table *found, const char *file, const char *function, int line,
-		  uint32_t *ret_number)
-{
-	uintptr_t a = (uintptr_t)file, b = (uintptr_t)function;
-	const struct sum_key key = { { (uint32_t)a, (uint32_t)(a >> 32), (uint32_t)b,
-				       (uint32_t)(b >> 32), (uint32_t)line } };
-	size_t place;
-	int error = sum_table_find(found, &key, &place);
-
-	if (!error)
-		*ret_number = (uint32_t)place + 1;
-	return error;
-}
-
-/* 0 or -ENOMEM; deinit in any case. */
-static int callers_init(struct caller_numbers *callers, const struct call_paths *paths)
-{
-	int error = 0;
-
-	*callers = (struct caller_numbers){ 0 };
-	if (!paths || !paths->count)
-		return 0;
-	callers->functions = calloc(paths->count, sizeof(callers->functions[0]));
-	callers->lines = calloc(paths->count, sizeof(callers->lines[0]));
-	if (!callers->functions || !callers->lines)
-		return -ENOMEM;
-	callers->count = paths->count;
-	for (uint32_t i = 1; i < paths->count && !error; i++) {
-		const struct call_frame *frame = call_paths_own(paths, i);
-
-		error = number(&callers->found_functions, frame->file, frame->function, 0,
-			       &callers->functions[i]);
-		if (!error)
-			error = number(&callers->found_lines, frame->file, NULL, frame->line,
-				       &callers->lines[i]);
-	}
-	return error;
-}
-
 /* ---- records ---- */
 
 static uint64_t since(const struct sheet *sheet, uint64_t ns)
@@ -244,6 +142,22 @@ static void add_spans(struct sheet *sheet, size_t place)
 		add(sheet, RECORD_EVENT_BEGIN, event->begin_ns, 0, place, thread, value,
 		    event->path);
 		add(sheet, RECORD_EVENT_END, event->end_ns, 0, place, thread, value, event->path);
+	}
+}
+
+/* As Extrae has them: by how much since the last one. */
+static void add_counters(struct sheet *sheet, size_t place)
+{
+	const struct trace_process *process = sheet->analysis->trace->processes[place];
+
+	for (uint64_t i = 0; i < process->file.count; i++) {
+		const struct trace_event *event = &process->file.events[i];
+
+		if (event->kind == TRACE_COUNTER && event->function < COUNTER_KINDS)
+			add(sheet, RECORD_COUNTER, event->end_ns,
+			    (uint64_t)paraver_counter_type((enum counter_kind)event->function),
+			    place, trace_threads_place(&sheet->threads[place], event->thread),
+			    event->bytes, CALL_PATH_NONE);
 	}
 }
 
@@ -297,17 +211,18 @@ static void put_message(const struct sheet *sheet, const struct message *message
 static void put_call(const struct sheet *sheet, const struct trace_event *record)
 {
 	bool begins = record->kind == RECORD_EVENT_BEGIN;
-	enum type type;
+	enum paraver_type type;
 	uint64_t value = record->bytes + 1;
 
 	if (record->bytes >= SPAN_FIRST) {
 		unsigned number = (uint32_t)record->bytes - SPAN_FIRST;
 		const struct span *span = &sheet->analysis->trace->spans->items[number];
 
-		type = type_of_span(span->kind);
-		value = value_of_span(span, number, (int32_t)(record->bytes >> SPAN_DETAIL_SHIFT));
+		type = paraver_span_type(span->kind);
+		value = paraver_span_value(span, number,
+					   (int32_t)(record->bytes >> SPAN_DETAIL_SHIFT));
 	} else {
-		type = type_of((unsigned)record->bytes);
+		type = paraver_type((unsigned)record->bytes);
 	}
 	fprintf(sheet->file, ":%" PRIu64 ":%d:%" PRIu64, since(sheet, record->begin_ns), (int)type,
 		begins ? value : 0);
@@ -330,6 +245,9 @@ static void put_record(const struct sheet *sheet, const struct trace_event *reco
 		fprintf(sheet->file, ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 "\n",
 			since(sheet, record->begin_ns), since(sheet, record->end_ns),
 			record->bytes);
+	else if (record->kind == RECORD_COUNTER)
+		fprintf(sheet->file, ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 "\n",
+			since(sheet, record->begin_ns), record->end_ns, record->bytes);
 	else
 		put_call(sheet, record);
 }
@@ -366,7 +284,7 @@ static int sheet_init(struct sheet *sheet, const struct trace_analysis *analysis
 	sheet->cpus = calloc(trace->count + 1, sizeof(sheet->cpus[0]));
 	if (!sheet->threads || !sheet->cpus)
 		return -ENOMEM;
-	if (callers_init(&sheet->callers, trace->paths))
+	if (caller_numbers_init(&sheet->callers, trace->paths))
 		return -ENOMEM;
 	sheet->cpus[0] = 1;
 	for (size_t i = 0; i < trace->count; i++) {
@@ -379,7 +297,7 @@ static int sheet_init(struct sheet *sheet, const struct trace_analysis *analysis
 static void sheet_deinit(struct sheet *sheet)
 {
 	trace_file_close(&sheet->records);
-	callers_deinit(&sheet->callers);
+	caller_numbers_deinit(&sheet->callers);
 	free(sheet->threads);
 	free(sheet->cpus);
 }
@@ -394,6 +312,8 @@ int trace_prv_write(const struct trace_analysis *analysis, FILE *file)
 			add_thread(sheet, i, thread);
 	for (size_t i = 0; !error && i < analysis->trace->count; i++)
 		add_spans(sheet, i);
+	for (size_t i = 0; !error && i < analysis->trace->count; i++)
+		add_counters(sheet, i);
 	for (size_t i = 0; !error && i < analysis->messages.count; i++)
 		add(sheet, RECORD_MESSAGE, analysis->messages.items[i].send->begin_ns, 0,
 		    analysis->messages.items[i].from, 0, i, CALL_PATH_NONE);
@@ -410,175 +330,4 @@ int trace_prv_write(const struct trace_analysis *analysis, FILE *file)
 		sheet_deinit(sheet);
 	free(sheet);
 	return error;
-}
-
-/* ---- what its numbers mean ---- */
-
-static void put_type(FILE *file, enum type type, const char *label)
-{
-	fprintf(file, "EVENT_TYPE\n9    %d    %s\nVALUES\n", (int)type, label);
-	for (unsigned i = 0; i < mpi_function_count; i++)
-		if (type_of(i) == type)
-			fprintf(file, "%u   %s\n", i + 1, mpi_functions[i].name);
-	fputs("0   Outside MPI\n\n\n", file);
-}
-
-/* A name of the target's stays in its line. */
-static void put_name(FILE *file, const char *name)
-{
-	char *words = escape_printable(name, '\0');
-
-	fputs(words ? words : "?", file);
-	free(words);
-}
-
-static void put_spans(FILE *file, const struct span_list *spans, enum span_kind kind,
-		      const char *label)
-{
-	bool any = false;
-
-	for (unsigned i = 0; spans && i < spans->count; i++) {
-		if (spans->items[i].kind != kind)
-			continue;
-		if (!any)
-			fprintf(file, "EVENT_TYPE\n9    %d    %s\nVALUES\n0   End\n",
-				(int)type_of_span(kind), label);
-		any = true;
-		fprintf(file, "%" PRIu64 "   ", value_of_span(&spans->items[i], i, 0));
-		put_name(file, spans->items[i].name);
-		fputc('\n', file);
-	}
-	if (any)
-		fputs("\n\n", file);
-}
-
-static void put_switches(FILE *file, const struct switch_analysis *switches)
-{
-	if (!switches->reason_count)
-		return;
-	fprintf(file, "EVENT_TYPE\n9    %d    Off the processor\nVALUES\n0   End\n",
-		(int)TYPE_SWITCH);
-	for (size_t i = 0; i < switches->reason_count; i++) {
-		int32_t detail = switches->reasons[i].detail;
-		char words[SPAN_NAME_BYTES];
-
-		span_switch_words(detail, words);
-		fprintf(file, "%" PRIu64 "   %s\n",
-			value_of_span(&(struct span){ .kind = SPAN_SWITCH }, 0, detail), words);
-	}
-	fputs("\n\n", file);
-}
-
-static void put_python(FILE *file, const struct trace_analysis *analysis)
-{
-	const struct function_analysis *functions = &analysis->python;
-
-	if (!functions->count)
-		return;
-	fprintf(file, "EVENT_TYPE\n9    %d    Python function\nVALUES\n0   End\n",
-		(int)TYPE_PYTHON);
-	for (size_t i = 0; i < functions->count; i++) {
-		char words[WORDS_MAX] = "?";
-
-		call_paths_words(analysis->trace->paths, functions->rows[i].path, words,
-				 sizeof(words));
-		fprintf(file, "%" PRIu32 "   ", functions->rows[i].path);
-		put_name(file, words);
-		fputc('\n', file);
-	}
-	fputs("\n\n", file);
-}
-
-static int put_callers(FILE *file, const struct call_paths *paths)
-{
-	struct caller_numbers callers;
-	int error = callers_init(&callers, paths);
-	uint32_t shown = 0;
-
-	if (callers.count)
-		fprintf(file, "EVENT_TYPE\n9    %d    Caller at level 1\nVALUES\n0   End\n",
-			(int)TYPE_CALLER);
-	/* The first path that has a number comes before those with higher ones. */
-	for (uint32_t i = 1; i < callers.count && !error; i++) {
-		if (callers.functions[i] <= shown)
-			continue;
-		shown = callers.functions[i];
-		fprintf(file, "%" PRIu32 "   ", shown);
-		put_name(file, call_paths_own(paths, i)->function);
-		fputs(" [", file);
-		put_name(file, path_last(call_paths_own(paths, i)->file));
-		fputs("]\n", file);
-	}
-	if (callers.count)
-		fprintf(file,
-			"\n\nEVENT_TYPE\n9    %d    Caller line at level 1\nVALUES\n0   End\n",
-			(int)TYPE_CALLER_LINE);
-	shown = 0;
-	for (uint32_t i = 1; i < callers.count && !error; i++) {
-		if (callers.lines[i] <= shown)
-			continue;
-		shown = callers.lines[i];
-		fprintf(file, "%" PRIu32 "   %d (", shown, call_paths_own(paths, i)->line);
-		put_name(file, path_last(call_paths_own(paths, i)->file));
-		fputs(")\n", file);
-	}
-	if (callers.count)
-		fputs("\n\n", file);
-	callers_deinit(&callers);
-	return error;
-}
-
-int trace_pcf_write(const struct trace_analysis *analysis, FILE *file)
-{
-	fputs("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n"
-	      "LOOK_BACK           100\nSPEED               1\nFLAG_ICONS          ENABLED\n"
-	      "NUM_OF_STATE_COLORS 1000\nYMAX_SCALE          37\n\n\nDEFAULT_SEMANTIC\n\n"
-	      "THREAD_FUNC          State As Is\n\n\nSTATES\n0    Idle\n1    Running\n"
-	      "2    Not created\n3    Waiting a message\n4    Blocking Send\n5    Synchronization\n"
-	      "6    Test/Probe\n7    Scheduling and Fork/Join\n8    Wait/WaitAll\n9    Blocked\n"
-	      "10    Immediate Send\n11    Immediate Receive\n12    I/O\n"
-	      "13    Group Communication\n14    Tracing Disabled\n15    Others\n"
-	      "16    Send Receive\n\n\n"
-	      "STATES_COLOR\n0    {117,195,255}\n1    {0,0,255}\n2    {255,255,255}\n"
-	      "3    {255,0,0}\n4    {255,0,174}\n5    {179,0,0}\n6    {0,255,0}\n"
-	      "7    {255,255,0}\n8    {235,0,0}\n9    {0,162,0}\n10    {255,0,255}\n"
-	      "11    {100,100,177}\n12    {172,174,41}\n13    {255,144,26}\n"
-	      "14    {2,255,177}\n15    {192,224,0}\n16    {66,66,66}\n\n\n",
-	      file);
-	put_type(file, TYPE_POINT_TO_POINT, "MPI Point-to-point");
-	put_type(file, TYPE_COLLECTIVE, "MPI Collective Comm");
-	put_type(file, TYPE_OTHER, "MPI Other");
-	put_spans(file, analysis->trace->spans, SPAN_FUNCTION, "User function");
-	put_spans(file, analysis->trace->spans, SPAN_COLLECTION, "Garbage collection");
-	put_spans(file, analysis->trace->spans, SPAN_GIL, "Wait for the GIL");
-	put_switches(file, &analysis->switches);
-	put_python(file, analysis);
-	return put_callers(file, analysis->trace->paths);
-}
-
-int trace_row_write(const struct trace_analysis *analysis, FILE *file)
-{
-	const struct trace *trace = analysis->trace;
-	struct trace_threads *threads = calloc(trace->count + 1, sizeof(threads[0]));
-	unsigned total = 0;
-
-	if (!threads)
-		return -ENOMEM;
-	for (size_t i = 0; i < trace->count; i++) {
-		trace_threads_find(analysis, i, &threads[i]);
-		total += threads[i].count;
-	}
-	fprintf(file, "LEVEL CPU SIZE %zu\n", trace->count);
-	for (size_t i = 0; i < trace->count; i++)
-		fprintf(file, "%zu.this-machine\n", i + 1);
-	fputs("\nLEVEL NODE SIZE 1\nthis-machine\n", file);
-	fprintf(file, "\nLEVEL TASK SIZE %zu\n", trace->count);
-	for (size_t i = 0; i < trace->count; i++)
-		fprintf(file, "RANK %d\n", (int)trace->processes[i]->rank);
-	fprintf(file, "\nLEVEL THREAD SIZE %u\n", total);
-	for (size_t i = 0; i < trace->count; i++)
-		for (unsigned k = 0; k < threads[i].count; k++)
-			fprintf(file, "RANK %d.%u\n", (int)trace->processes[i]->rank, k + 1);
-	free(threads);
-	return 0;
 }

@@ -25,6 +25,7 @@ enum {
 	TRACK_PROCESS = 3,
 	TRACK_THREAD = 4,
 	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8,
 	PROCESS_PID = 1,
 	PROCESS_NAME = 6,
 	THREAD_PID = 1,
@@ -35,6 +36,7 @@ enum {
 	EVENT_TRACK = 11,
 	EVENT_CATEGORY = 22,
 	EVENT_NAME = 23,
+	EVENT_COUNTER_VALUE = 30,
 	EVENT_FLOW = 47,
 	EVENT_FLOW_END = 48,
 	ANNOTATION_NUMBER = 4,
@@ -46,12 +48,15 @@ enum event_type {
 	SLICE_BEGIN = 1,
 	SLICE_END,
 	INSTANT,
+	COUNTER,
 };
 
 #define SEQUENCE 1
 /* Numbers of tracks: of processes, then of their threads. */
 #define TRACK_OF_PROCESS(place)        ((place) + 1)
 #define TRACK_OF_THREAD(place, thread) (((place) + 1) << 16 | ((thread) + 1))
+#define TRACK_OF_COUNTER(place, thread, kind)                                                      \
+	((uint64_t)((kind) + 1) << 48 | TRACK_OF_THREAD(place, thread))
 
 struct sheet {
 	const struct trace_analysis *analysis;
@@ -100,6 +105,39 @@ static void put_tracks(struct sheet *sheet, size_t place)
 		protobuf_clear(&sheet->part);
 		put_packet(sheet, PACKET_TRACK);
 	}
+}
+
+/* Of those of its counters that there are. */
+static void put_counter_tracks(struct sheet *sheet, size_t place)
+{
+	const struct counter_analysis *counters = &sheet->analysis->counters;
+
+	for (size_t i = 0; i < counters->count; i++) {
+		const struct counter_row *row = &counters->rows[i];
+		unsigned thread = trace_threads_place(&sheet->threads[place], row->thread);
+
+		if (row->process != place)
+			continue;
+		protobuf_number(&sheet->inner, TRACK_UUID,
+				TRACK_OF_COUNTER(place, thread, row->kind));
+		protobuf_text(&sheet->inner, TRACK_NAME, counter_name(row->kind));
+		protobuf_number(&sheet->inner, TRACK_PARENT, TRACK_OF_THREAD(place, thread));
+		protobuf_submessage(&sheet->inner, TRACK_COUNTER, &sheet->part);
+		put_packet(sheet, PACKET_TRACK);
+	}
+}
+
+/* A viewer draws it from here to the next one: it stands at the beginning of its time. */
+static void put_counter(struct sheet *sheet, size_t place, const struct trace_event *event)
+{
+	unsigned thread = trace_threads_place(&sheet->threads[place], event->thread);
+
+	protobuf_number(&sheet->packet, PACKET_TIMESTAMP, event->begin_ns);
+	protobuf_number(&sheet->inner, EVENT_TYPE, COUNTER);
+	protobuf_number(&sheet->inner, EVENT_TRACK,
+			TRACK_OF_COUNTER(place, thread, event->function));
+	protobuf_present_number(&sheet->inner, EVENT_COUNTER_VALUE, event->bytes);
+	put_packet(sheet, PACKET_TRACK_EVENT);
 }
 
 static void annotate(struct sheet *sheet, const char *name, int64_t value)
@@ -220,6 +258,7 @@ int trace_perfetto_write(const struct trace_analysis *analysis, FILE *file)
 	for (size_t i = 0; i < trace->count; i++) {
 		trace_threads_find(analysis, i, &sheet.threads[i]);
 		put_tracks(&sheet, i);
+		put_counter_tracks(&sheet, i);
 	}
 	for (size_t i = 0; i < trace->count; i++)
 		for (uint64_t k = 0; k < trace->processes[i]->file.count; k++) {
@@ -229,6 +268,8 @@ int trace_perfetto_write(const struct trace_analysis *analysis, FILE *file)
 				put_call(&sheet, i, event);
 			else if (event->kind == TRACE_SPAN)
 				put_span(&sheet, i, event);
+			else if (event->kind == TRACE_COUNTER && event->function < COUNTER_KINDS)
+				put_counter(&sheet, i, event);
 		}
 	for (size_t i = 0; i < analysis->messages.count; i++)
 		put_message(&sheet, i);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/trace/trace_process.h"
 
+#include "common/clock.h"
 #include "daemon/session/process_search.h"
 #include "daemon/trace/path_reader.h"
 #include "daemon/trace/rank.h"
@@ -13,7 +14,7 @@ void trace_process_add(struct trace_process *process, const struct trace_event *
 {
 
 	process->calls += event->kind == TRACE_CALL;
-	process->span_events += event->kind == TRACE_SPAN;
+	process->span_events += event->kind == TRACE_SPAN || event->kind == TRACE_COUNTER;
 	process->open_calls += event->kind == TRACE_CALL && event->flags & TRACE_OPEN;
 	if (*process->events_left) {
 		--*process->events_left;
@@ -26,6 +27,20 @@ void trace_process_add(struct trace_process *process, const struct trace_event *
 static void take_event(void *context, const struct trace_event *event)
 {
 	trace_process_add(context, event);
+}
+
+void trace_process_look_at_counters(struct trace_process *process)
+{
+	const struct counter_taker taker = { take_event, process };
+
+	counter_watch_look(&process->counters, process->pid, clock_now_ns(), &taker);
+}
+
+void trace_process_end_counters(struct trace_process *process)
+{
+	const struct counter_taker taker = { take_event, process };
+
+	counter_watch_end(&process->counters, &taker);
 }
 
 static void name_process(struct trace_process *process)
@@ -81,6 +96,7 @@ int trace_process_create(pid_t pid, uint64_t start_time, const struct mpi_librar
 void trace_process_destroy(struct trace_process *process)
 {
 	function_watch_deinit(&process->functions);
+	counter_watch_deinit(&process->counters);
 	path_reader_destroy(process->path_reader);
 	mpi_decoder_deinit(&process->decoder);
 	trace_file_close(&process->file);

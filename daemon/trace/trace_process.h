@@ -17,6 +17,10 @@ void trace_process_set_library(struct trace_process *process, const struct mpi_l
 
 void trace_process_add(struct trace_process *process, const struct trace_event *event);
 
+/* Its counters move on; and what is left of that at the end. */
+void trace_process_look_at_counters(struct trace_process *process);
+void trace_process_end_counters(struct trace_process *process);
+
 /* Asks for its rank, if that is not known: its environment is another one once it runs the
  * program. */
 void trace_process_look_at_rank(struct trace_process *process);

@@ -53,6 +53,7 @@ struct trace_recorder *trace_recorder_create(struct impersonator *impersonator,
 {
 	struct trace_recorder *recorder = calloc(1, sizeof(*recorder));
 	struct mpi_shape shapes[MPI_FUNCTIONS_MAX];
+	struct mpi_wanted wanted;
 
 	if (!recorder) {
 		error_set(error, EXIT_INTERNAL, "out of memory");
@@ -63,9 +64,11 @@ struct trace_recorder *trace_recorder_create(struct impersonator *impersonator,
 	recorder->events_left = TRACE_EVENTS_MAX;
 	for (size_t i = 0; i < mpi_function_count; i++)
 		shapes[i] = shapes[mpi_function_count + i] = mpi_functions[i].shape;
+	wanted = (struct mpi_wanted){ .switches = span_list_find(spans, SPAN_SWITCH),
+				      .faults = span_list_find(spans, SPAN_FAULT),
+				      .functions = span_list_find(spans, SPAN_PYTHON) >= 0 };
 	recorder->probes =
-		mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO,
-				  span_list_switches(spans), span_list_python(spans) >= 0, error);
+		mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO, &wanted, error);
 	if (recorder->probes && !configure_spans(recorder))
 		return recorder;
 	if (recorder->probes)
@@ -100,7 +103,7 @@ void trace_recorder_destroy(struct trace_recorder *recorder)
 static int start_functions(struct trace_recorder *recorder, struct trace_process *process,
 			   struct error *error)
 {
-	int span = span_list_python(recorder->spans), failure;
+	int span = span_list_find(recorder->spans, SPAN_PYTHON), failure;
 
 	if (span < 0)
 		return 0;
@@ -217,6 +220,7 @@ static int set_probes(struct trace_recorder *recorder, pid_t pid, uint64_t start
 		library && (!mappings || mpi_library_is_before_init(library, pid, mappings));
 	if (mappings)
 		look_at_python(recorder, process);
+	counter_watch_init(&process->counters, recorder->spans->counters);
 	process->complete = library && !recorder->spans->count;
 	*ret_process = process;
 	return 0;
@@ -264,7 +268,7 @@ static void explain(pid_t pid, int failure, struct error *error)
 static int check_functions(struct trace_recorder *recorder, const struct trace_process *process,
 			   struct error *error)
 {
-	int span = span_list_python(recorder->spans);
+	int span = span_list_find(recorder->spans, SPAN_PYTHON);
 
 	if (span < 0 || process->spans[span].state == SPAN_SET)
 		return 0;
@@ -290,7 +294,7 @@ int trace_recorder_add(struct trace_recorder *recorder, pid_t pid, struct error 
 	if (!failure)
 		failure = library_list_find(&recorder->libraries, pid, recorder->impersonator,
 					    &mappings, &library);
-	if ((failure == -ENODATA || failure == -ENOEXEC) && recorder->spans->count) {
+	if ((failure == -ENODATA || failure == -ENOEXEC) && !span_list_is_empty(recorder->spans)) {
 		library = NULL;
 		failure = 0;
 	}
@@ -378,8 +382,8 @@ static void try_candidate(struct trace_recorder *recorder, struct candidate *can
 	} else {
 		error = library_list_find(&recorder->libraries, candidate->pid,
 					  recorder->impersonator, &mappings, &library);
-		if ((error == -ENODATA || error == -ENOEXEC) && recorder->spans->count &&
-		    mappings_run_python(&mappings)) {
+		if ((error == -ENODATA || error == -ENOEXEC) &&
+		    !span_list_is_empty(recorder->spans) && mappings_run_python(&mappings)) {
 			library = NULL;
 			error = 0;
 		}
@@ -434,6 +438,7 @@ static void keep_counts(struct trace_recorder *recorder, struct trace_process *p
 	const struct mpi_taker taker = trace_taker(recorder);
 
 	process->counts = mpi_probes_counts(recorder->probes, process->slot);
+	trace_process_end_counters(process);
 	function_watch_end(&process->functions, &taker);
 	span_watches_end(process->spans, recorder->spans, &spans);
 }
@@ -452,6 +457,7 @@ static void look_at_processes(struct trace_recorder *recorder)
 		if (!is_gone(process->pid, process->start_time)) {
 			look_at_python(recorder, process);
 			function_watch_look(&process->functions, &taker);
+			trace_process_look_at_counters(process);
 			look_at_libraries(recorder, process);
 			continue;
 		}
@@ -520,7 +526,7 @@ static void leave_out_strangers(struct trace_recorder *recorder)
 /* What the program in the kernel could not know to be too deep. */
 static int leave_out_deep(const struct trace_recorder *recorder, struct trace_process *process)
 {
-	int span = span_list_python(recorder->spans);
+	int span = span_list_find(recorder->spans, SPAN_PYTHON);
 	unsigned depth_max = recorder->spans->functions.depth_max;
 
 	if (span < 0 || !depth_max)

@@ -92,6 +92,15 @@ static json_t *json_spans(const struct span_list *spans)
 	return array;
 }
 
+static json_t *json_counters(void)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < COUNTER_KINDS; i++)
+		array = json_appended(array, json_text(counter_name((enum counter_kind)i)));
+	return array;
+}
+
 static json_t *json_names(void)
 {
 	json_t *array = json_array();
@@ -140,6 +149,7 @@ static json_t *json_process(const struct trace *trace, const struct trace_proces
 		{ "requests_left_out", counts->requests_left_out + process->decoder.left_out +
 					       process->decoder.requests.left_out },
 		{ "left_out", process->file.left_out },
+		{ "counter_threads_left_out", process->counters.threads_left_out },
 		{ "events", process->file.count },
 	};
 	json_t *object = json_object();
@@ -173,6 +183,9 @@ static json_t *json_meta(const struct trace *trace)
 	object = json_with(object, "functions", json_names());
 	object = json_with(object, "paths", json_paths(trace->paths));
 	object = json_with(object, "spans", json_spans(trace->spans));
+	object = json_with(object, "counters", json_counters());
+	object = json_with(object, "counters_asked",
+			   json_integer(trace->spans ? trace->spans->counters : 0));
 	return json_with(object, "processes", processes);
 }
 

@@ -23,7 +23,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define TRACE_RECORDING_VERSION   1
+#define TRACE_RECORDING_VERSION   2
 #define TRACE_RECORDING_EXTENSION ".pietrace"
 #define TRACE_CHUNK_EVENTS        4096
 #define TRACE_META_BYTES_MAX      (256u << 20)

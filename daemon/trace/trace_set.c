@@ -29,6 +29,8 @@ struct reading {
 	size_t function_count;
 	uint16_t spans[SPANS_MAX];
 	size_t span_count;
+	uint16_t counters[COUNTER_KINDS];
+	size_t counter_count;
 	uint32_t node;
 };
 
@@ -124,7 +126,7 @@ static int read_spans(struct reading *reading)
 		uint64_t kind;
 		unsigned at = 0;
 
-		if (!number_of(object, "kind", SPAN_SWITCH, &kind) ||
+		if (!number_of(object, "kind", SPAN_FAULT, &kind) ||
 		    !number_of(object, "least_ns", TIME_MAX, &span.least_ns) ||
 		    !text_of(object, "library", span.library, sizeof(span.library)) ||
 		    !text_of(object, "function", span.function, sizeof(span.function)) ||
@@ -138,6 +140,32 @@ static int read_spans(struct reading *reading)
 		if (at == spans->count)
 			spans->items[spans->count++] = span;
 		reading->spans[i] = (uint16_t)at;
+	}
+	return 0;
+}
+
+static int read_counters(struct reading *reading)
+{
+	const json_t *list = json_object_get(reading->recording.meta, "counters");
+
+	uint64_t asked;
+
+	/* It had none. */
+	if (!list)
+		return 0;
+	reading->counter_count = json_array_size(list);
+	if (!json_is_array(list) || reading->counter_count > COUNTER_KINDS ||
+	    !number_of(reading->recording.meta, "counters_asked",
+		       (1u << reading->counter_count) - 1, &asked))
+		return -EBADMSG;
+	for (size_t i = 0; i < reading->counter_count; i++) {
+		const char *name = json_string_value(json_array_get(list, i));
+		int kind = name ? counter_find(name, strlen(name)) : -1;
+
+		if (kind < 0)
+			return -EBADMSG;
+		reading->counters[i] = (uint16_t)kind;
+		reading->set->spans.counters |= (unsigned)(asked >> i & 1) << kind;
 	}
 	return 0;
 }
@@ -193,22 +221,34 @@ static bool is_function(const struct reading *reading, uint16_t number)
 	return number < reading->function_count;
 }
 
+/* An event's function, by what kind it is of; false: it is none. */
+static bool take_function(const struct reading *reading, struct trace_event *event)
+{
+	size_t count = event->kind == TRACE_SPAN      ? reading->span_count
+		       : event->kind == TRACE_COUNTER ? reading->counter_count
+						      : reading->function_count;
+	const uint16_t *known = event->kind == TRACE_SPAN      ? reading->spans
+				: event->kind == TRACE_COUNTER ? reading->counters
+							       : reading->functions;
+
+	if (event->function >= count)
+		return false;
+	event->function = known[event->function];
+	return true;
+}
+
 /* Numbers of the file become those of the set; false: it is no event. */
 static bool take_event(const struct reading *reading, struct trace_event *event)
 {
-	bool span = event->kind == TRACE_SPAN;
-
-	if (event->kind < TRACE_CALL || event->kind > TRACE_SPAN || event->end_ns > TIME_MAX ||
+	if (event->kind < TRACE_CALL || event->kind > TRACE_COUNTER || event->end_ns > TIME_MAX ||
 	    event->begin_ns > event->end_ns || event->path >= reading->path_count ||
 	    event->bytes > FIGURE_MAX)
 		return false;
 	if (event->kind == TRACE_RECEIVE &&
 	    (event->wait_ns > event->end_ns || !is_function(reading, event->completed_by)))
 		return false;
-	if (span ? event->function >= reading->span_count : !is_function(reading, event->function))
+	if (!take_function(reading, event))
 		return false;
-	event->function =
-		span ? reading->spans[event->function] : reading->functions[event->function];
 	if (event->kind == TRACE_RECEIVE)
 		event->completed_by = reading->functions[event->completed_by];
 	event->path = reading->paths[event->path];
@@ -280,7 +320,7 @@ static bool read_watches(const struct reading *reading, const json_t *object,
 static bool read_counts(const json_t *object, struct trace_process *process)
 {
 	struct mpi_target *counts = &process->counts;
-	uint64_t limit, over_limit, over_ns, dropped, dropped_ns, requests;
+	uint64_t limit, over_limit, over_ns, dropped, dropped_ns, requests, threads;
 
 	if (!number_of(object, "begin_ns", TIME_MAX, &process->begin_ns) ||
 	    !number_of(object, "end_ns", TIME_MAX, &process->end_ns) ||
@@ -301,6 +341,8 @@ static bool read_counts(const json_t *object, struct trace_process *process)
 	counts->dropped_ns = dropped_ns;
 	counts->limit = (uint32_t)limit;
 	counts->requests_left_out = requests;
+	if (number_of(object, "counter_threads_left_out", UINT32_MAX, &threads))
+		process->counters.threads_left_out = (size_t)threads;
 	return true;
 }
 
@@ -374,6 +416,8 @@ static int read_file(struct trace_set *set, const char *path)
 		error = read_paths(&reading);
 	if (!error)
 		error = read_spans(&reading);
+	if (!error)
+		error = read_counters(&reading);
 	processes = json_object_get(reading.recording.meta, "processes");
 	if (!error && !json_is_array(processes))
 		error = -EBADMSG;
@@ -433,7 +477,7 @@ static int finish(struct trace_set *set)
 
 	set->node_of = calloc(trace->count + 1, sizeof(set->node_of[0]));
 	trace->paths = &set->paths;
-	trace->spans = set->spans.count ? &set->spans : NULL;
+	trace->spans = span_list_is_empty(&set->spans) ? NULL : &set->spans;
 	trace_number_ranks(trace);
 	trace->by_order = set->node_count > 1;
 	for (size_t i = 0; i < trace->count && set->node_of; i++) {

@@ -2,10 +2,11 @@
 /* What a trace says, for people: how well the ranks work together, and why not better. */
 #include "daemon/report/format/text_layout.h"
 #include "daemon/trace/clock_text.h"
+#include "daemon/trace/counter_text.h"
+#include "daemon/trace/detail_text.h"
 #include "daemon/trace/function_text.h"
 #include "daemon/trace/mpi_function.h"
 #include "daemon/trace/span_text.h"
-#include "daemon/trace/switch_text.h"
 #include "daemon/trace/trace_words.h"
 #include "daemon/trace/trace_writer.h"
 
@@ -284,6 +285,16 @@ static void put_messages(const struct text_layout *layout, const struct trace_an
 			  messages->elsewhere);
 }
 
+/* ---- what the kernel notes ---- */
+
+static void put_details(const struct text_layout *layout, const struct trace_analysis *analysis,
+			size_t rows)
+{
+	detail_text_put(layout, analysis, &analysis->switches, rows);
+	detail_text_put(layout, analysis, &analysis->faults, rows);
+	counter_text_put(layout, analysis, rows);
+}
+
 /* ---- what is missing ---- */
 
 static void put_missing(const struct text_layout *layout, const struct trace_analysis *analysis)
@@ -308,7 +319,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 		put_processes(&layout, analysis->trace);
 		span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 		function_text_put(&layout, analysis, rows ? rows : PYTHON_ROWS_BRIEF);
-		switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+		put_details(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 		return ferror(file) ? -EIO : 0;
 	}
 	put_job(&layout, analysis);
@@ -325,7 +336,7 @@ int trace_text_write(const struct trace_analysis *analysis, const struct writer_
 	put_messages(&layout, analysis, details);
 	span_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 	function_text_put(&layout, analysis, rows ? rows : PYTHON_ROWS_BRIEF);
-	switch_text_put(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
+	put_details(&layout, analysis, rows ? rows : SPAN_ROWS_BRIEF);
 	clock_text_put(&layout, analysis->trace, rows ? rows : NODES_BRIEF);
 	put_missing(&layout, analysis);
 	return ferror(file) ? -EIO : 0;

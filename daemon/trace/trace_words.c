@@ -13,9 +13,11 @@
 void trace_words_method(const struct trace *trace, char ret_words[static TRACE_WORDS_BYTES])
 {
 	const struct mpi_library *library = trace_library(trace);
-	unsigned spans = trace->spans ? trace->spans->count : 0;
-	bool switches = spans && span_list_switches(trace->spans) >= 0;
-	bool beside = spans > switches;
+	const struct span_list *spans = trace->spans;
+	bool beside = spans && span_list_has_probes(spans);
+	bool switches = spans && span_list_find(spans, SPAN_SWITCH) >= 0;
+	bool faults = spans && span_list_find(spans, SPAN_FAULT) >= 0;
+	bool counters = spans && spans->counters;
 
 	if (library)
 		snprintf(ret_words, TRACE_WORDS_BYTES,
@@ -23,10 +25,17 @@ void trace_words_method(const struct trace *trace, char ret_words[static TRACE_W
 			 "processes: they were written into its code while this ran, and are gone.",
 			 library->path, mpi_library_kind_name(library),
 			 beside ? "and in what else was asked for, " : "");
-	else if (switches && !beside)
+	else if ((switches || faults) && !beside)
 		snprintf(ret_words, TRACE_WORDS_BYTES,
-			 "Traced by a program in the kernel at switches of threads: nothing was "
-			 "written to these processes.");
+			 "Traced by a program in the kernel at %s: nothing was written to these "
+			 "processes.",
+			 !faults    ? "switches of threads"
+			 : switches ? "switches of threads and page faults"
+				    : "page faults");
+	else if (counters && !beside)
+		snprintf(ret_words, TRACE_WORDS_BYTES,
+			 "Traced by counters of the kernel: nothing was written to these "
+			 "processes.");
 	else
 		snprintf(ret_words, TRACE_WORDS_BYTES,
 			 "Traced by breakpoints of the kernel (uprobes) in the libraries of these "

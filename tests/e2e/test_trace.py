@@ -14,8 +14,8 @@ import tempfile
 
 import paraver
 import track_events
-from harness import (PIEPROFD, TARGETS, Daemon, Skip, check, check_equal, check_sampled, default_interpreter, find_interpreters,
-                     pieprofd, wait_until, with_packages)
+from harness import (PIEPROFD, TARGETS, TARGETS_IN_ROOT, Daemon, Skip, check, check_equal, check_sampled, default_interpreter,
+                     find_interpreters, pieprofd, wait_until, with_packages)
 from test_launchers import MPI_ENVIRONMENT, program
 
 RANKS, SLOW = 4, 2
@@ -431,7 +431,7 @@ def test_spans():
         with subprocess.Popen([default_interpreter().path, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True) as target:
             address = int(target.stdout.readline())
-            with subprocess.Popen([PIEPROFD, "trace", str(target.pid), "-d", "0", "--json", "--events", "gc,gil,sched",
+            with subprocess.Popen([PIEPROFD, "trace", str(target.pid), "-d", "0", "--json", "--events", "gc,gil,sched,faults",
                                    "--probe", "libc:fdatasync", "-o", path], stdout=subprocess.PIPE, text=True) as tracer:
                 try:
                     wait_until(lambda: is_tracing(tracer, target, address), what="breakpoints")
@@ -458,7 +458,13 @@ def test_spans():
         with open(path, encoding="utf-8") as file:
             events = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
         check_switches(output["off_processor"], truth, [event for event in events if event["cat"] == "sched"])
-        names = collections.Counter(event["name"] for event in events if event["cat"] != "sched")
+        faults, said_faults = [event for event in events if event["cat"] == "faults"], output["page_faults"]
+        check_equal(collections.Counter(event["name"] for event in faults),
+                    collections.Counter({row["what"]: row["count"] for row in said_faults["reasons"]}), "faults by kind")
+        check(abs(sum(event["dur"] for event in faults) * 1000 - said_faults["ns"]) < 1e5, "sums of faults and all")
+        # Both threads touch stacks that are new.
+        check(said_faults["ns"] > 0, "%r" % said_faults)
+        names = collections.Counter(event["name"] for event in events if event["cat"] not in ("sched", "faults"))
         check_equal({name: names[name] for name in names if name != "GIL wait"},
                     {"garbage collection": truth["gc"], "libc:fdatasync": truth["syncs"]}, "slices")
 
@@ -471,8 +477,10 @@ def sleeps(process):
 
 def traced_functions(interpreter, *options):
     """What the program has noted of its functions, what is said of them, and their slices."""
+    environment = dict(os.environ, PIEPROFD_TEST_BIND="%s:%s" % (TARGETS, TARGETS_IN_ROOT), **interpreter.environment)
     with tempfile.TemporaryDirectory() as folder, subprocess.Popen(
-            interpreter.command("called.py"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as target:
+            interpreter.command("called.py"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+            cwd=interpreter.folder()) as target:
         output = os.path.join(folder, "trace.json")
         check_equal(target.stdout.readline(), "ready\n", "first line")
         with subprocess.Popen([PIEPROFD, "trace", str(target.pid), "-d", "0", "--json", "-o", output, *options],
@@ -517,16 +525,17 @@ def check_functions(notes, said, slices):
     check(least <= most, "calls disagree by %r ns on when the trace began" % (least - most))
     # Half of them are known to some microseconds.
     check_sampled(statistics.median(early) - statistics.median(late) < 100e3, "half of all calls are that long")
-    check_equal((said["crossed"], said["unrecorded"], said["pauses"]), (0, 0, 0), "calls that are wrong or missing")
+    check_equal((said["crossed"], said["unrecorded"], said["pauses"], said["jit_entered"]), (0, 0, 0, 0),
+                "calls that are wrong or missing")
 
 
 def test_python_functions():
     """Calls of Python functions: returned from, yielded from, awaited, raised from, from C, in threads."""
     if os.geteuid():
         raise Skip("needs root")
-    known = [found for found in find_interpreters() if (3, 11) <= found.version[:2] <= (3, 13) and not found.in_root]
+    known = [found for found in find_interpreters() if (3, 11) <= found.version[:2] <= (3, 14)]
     # The first of each version, and two of 3.11: Debian's is stripped, and has everything in its program.
-    chosen = {(found.version[:2], found.prefix == "/usr"): found for found in reversed(known)}
+    chosen = {(found.version[:2], found.version[1] == 11 and found.prefix == "/usr"): found for found in reversed(known)}
     for found in chosen.values():
         check_functions(*traced_functions(found, "--functions", "*called.py", "--max-overhead", "100%"))
 
@@ -551,7 +560,7 @@ def test_span_refusals():
     for option, value, code, words in (("--probe", "libc:no_such", 2, "has no function no_such"),
                                        ("--probe", "libnone:f", 3, "has not loaded libnone"),
                                        ("--probe", "libc:vfork", 2, "cannot be traced"),
-                                       ("--probe", "fsync", 2, "LIBRARY:FUNCTION"), ("--events", "all", 2, "gc, gil, sched"),
+                                       ("--probe", "fsync", 2, "LIBRARY:FUNCTION"), ("--events", "all", 2, "gc, gil, sched, faults"),
                                        ("--depth", "3", 2, "go with --functions")):
         run = pieprofd("trace", os.getpid(), "-d", "1", option, value, code=code)
         check(words in run.stderr, run.stderr)

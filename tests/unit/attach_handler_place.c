@@ -128,6 +128,23 @@ static void test_none(void **state)
 	assert_int_equal(find(&jumps, 100, &place), -ENOENT);
 }
 
+/* Where nothing is looked at behind it. */
+static void test_last(void **state)
+{
+	static const uint8_t note[] = { NOTE };
+	struct handler_place place;
+
+	(void)state;
+	for (size_t nops = 30; nops <= 32; nops++) {
+		struct code code = { .size = nops + sizeof(note) + 8 };
+
+		memset(code.bytes, 0x90, code.size);
+		memcpy(code.bytes + nops, note, sizeof(note));
+		assert_int_equal(find(&code, 0, &place), nops == 30 ? 0 : -ENOENT);
+		assert_int_equal(place.address, nops == 30 ? BASE + nops + sizeof(note) : 0);
+	}
+}
+
 /* Whatever there is, a place lies in the code. */
 static void test_any(void **state)
 {
@@ -155,7 +172,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_jump),   cmocka_unit_test(test_step),
 		cmocka_unit_test(test_shared), cmocka_unit_test(test_changed),
-		cmocka_unit_test(test_none),   cmocka_unit_test(test_any),
+		cmocka_unit_test(test_none),   cmocka_unit_test(test_last),
+		cmocka_unit_test(test_any),
 	};
 
 	return cmocka_run_group_tests_name("attach_handler_place", tests, NULL, NULL);

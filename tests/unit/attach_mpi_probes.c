@@ -28,6 +28,8 @@
 #define RECORDS   256
 #define FUNCTIONS 2
 
+static const struct mpi_wanted nothing_else = { .switches = -1, .faults = -1 };
+
 /* As the library's: requests and what they are waited with. */
 struct status {
 	int32_t source, tag, error, cancelled;
@@ -264,7 +266,7 @@ static void check_way(enum mpi_probes_way way)
 	struct error error;
 	unsigned slot;
 
-	probes = mpi_probes_create(shapes, FUNCTIONS, way, -1, false, &error);
+	probes = mpi_probes_create(shapes, FUNCTIONS, way, &nothing_else, &error);
 	if (!probes && (getuid() || way == MPI_PROBES_LINK))
 		skip();
 	assert_non_null(probes);
@@ -325,7 +327,7 @@ static void test_limit(void **state)
 	unsigned slot;
 
 	(void)state;
-	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, -1, false, &error);
+	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, &nothing_else, &error);
 	if (!probes && getuid())
 		skip();
 	assert_non_null(probes);
@@ -361,7 +363,7 @@ static void check_spans(enum mpi_probes_way way)
 	struct error error;
 	unsigned slot;
 
-	probes = mpi_probes_create(&shape, 1, way, -1, false, &error);
+	probes = mpi_probes_create(&shape, 1, way, &nothing_else, &error);
 	if (!probes && (getuid() || way == MPI_PROBES_LINK))
 		skip();
 	assert_non_null(probes);
@@ -432,6 +434,7 @@ static void await_sleep(const struct child *child)
 /* Between two rounds the child waits in read(2), and is in no other process's account. */
 static void test_switches(void **state)
 {
+	const struct mpi_wanted wanted = { .switches = 3, .faults = -1 };
 	const struct mpi_target layout = { .handle_bytes = 8,
 					   .type_size = MPI_ABSENT,
 					   .limit = 1000000 };
@@ -446,7 +449,7 @@ static void test_switches(void **state)
 	unsigned slot, reads = 0;
 
 	(void)state;
-	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, 3, false, &error);
+	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, &wanted, &error);
 	if (!probes && getuid())
 		skip();
 	assert_non_null(probes);
@@ -499,7 +502,7 @@ static void test_switches(void **state)
 	mpi_probes_destroy(probes);
 	end(&child);
 	/* One that was not loaded for it. */
-	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, -1, false, &error);
+	probes = mpi_probes_create(&shape, 1, MPI_PROBES_AUTO, &nothing_else, &error);
 	assert_non_null(probes);
 	assert_int_equal(mpi_probes_add_switches(probes, 0, 1), -ENOTSUP);
 	mpi_probes_destroy(probes);

@@ -32,7 +32,7 @@ static void test_choice(void **state)
 	assert_int_equal(span_list_add_pattern(&asked, "Solver.*"), 0);
 	assert_int_equal(span_list_add_pattern(&asked, "grid.py"), 0);
 	assert_int_equal(asked.count, 1);
-	assert_int_equal(span_list_python(&asked), 0);
+	assert_int_equal(span_list_find(&asked, SPAN_PYTHON), 0);
 	assert_true(function_choice_fits(&asked.functions, "Solver.step", "/opt/solve.py"));
 	assert_true(function_choice_fits(&asked.functions, "f", "/opt/grid.py"));
 	assert_false(function_choice_fits(&asked.functions, "f", "/opt/grid.pyx"));

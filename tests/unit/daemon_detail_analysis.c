@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads off the processor: sums by reason, line and thread, and what every format makes of them.
+/* Threads off the processor and page faults: sums by reason, line and thread, and what every format
+ * makes of them.
  */
-#include "daemon/trace/switch_analysis.h"
+#include "daemon/trace/detail_analysis.h"
 
 #include "daemon/trace/trace_writer.h"
 
@@ -59,7 +60,7 @@ static void begin(void)
 	sample_end(&sample, 10000000, &analysis);
 }
 
-static void check_thread(const struct switch_thread *thread, uint32_t process, uint32_t number,
+static void check_thread(const struct detail_thread *thread, uint32_t process, uint32_t number,
 			 uint64_t count, uint64_t ns)
 {
 	assert_int_equal(thread->process, process);
@@ -70,7 +71,7 @@ static void check_thread(const struct switch_thread *thread, uint32_t process, u
 
 static void test_sums(void **state)
 {
-	const struct switch_analysis *switches = &analysis.switches;
+	const struct detail_analysis *switches = &analysis.switches;
 
 	(void)state;
 	begin();
@@ -89,6 +90,25 @@ static void test_sums(void **state)
 	assert_int_equal(switches->part_count, 5);
 	check_thread(&switches->parts[1], 0, 100, 2, 3000000);
 	sample_free(&sample, &analysis);
+}
+
+/* Thread 100 takes two minor faults and a major one. */
+static void begin_faults(void)
+{
+	list = (struct span_list){ .count = 0 };
+	assert_int_equal(span_list_add(&list, SPAN_COLLECTION), 0);
+	assert_int_equal(span_list_add(&list, SPAN_FAULT), 0);
+	sample_begin(&sample, 1);
+	sample.trace.spans = &list;
+	sample.processes[0].library = NULL;
+	off(0, 100, FAULT_MINOR, 1000000, 1002000);
+	off(0, 100, FAULT_MAJOR, 3000000, 3500000);
+	off(0, 100, FAULT_MINOR, 4000000, 4001000);
+	sample.processes[0].spans[1] = (struct span_watch){
+		.state = SPAN_SET,
+		.counts = { .begun = 9, .ended = 9, .over_limit = 6, .over_ns = 9000 },
+	};
+	sample_end(&sample, 10000000, &analysis);
 }
 
 static char *written(int (*write)(const struct trace_analysis *, FILE *))
@@ -166,28 +186,62 @@ static void test_json(void **state)
 	sample_free(&sample, &analysis);
 }
 
+static void test_faults(void **state)
+{
+	json_t *said, *faults, *row;
+	char *text;
+
+	(void)state;
+	begin_faults();
+	assert_int_equal(analysis.switches.span, -1);
+	assert_int_equal(analysis.faults.reason_count, 2);
+	check_words(write_text,
+		    (const char *const[]){
+			    "PAGE FAULTS  503 us of all threads", "major page fault",
+			    "thread 100 of pid 100: 503 us, 3 times: major page fault 500 us, "
+			    "minor page fault 3.00 us",
+			    "and 6 times beyond the limit of 10000 a second", NULL });
+	check_words(trace_chrome_write,
+		    (const char *const[]){ "\"cat\":\"faults\",\"name\":\"major page fault\"",
+					   "\"minor page fault\"", NULL });
+	check_words(trace_prv_write,
+		    (const char *const[]){ ":62000004:1\n", ":62000004:2\n", NULL });
+	check_words(trace_pcf_write, (const char *const[]){ "62000004    Page fault",
+							    "\n2   major page fault\n", NULL });
+	text = written(trace_json_write);
+	said = json_loads(text, 0, NULL);
+	assert_true(json_is_null(json_object_get(said, "off_processor")));
+	faults = json_object_get(said, "page_faults");
+	assert_int_equal(json_integer_value(json_object_get(faults, "ns")), 503000);
+	row = json_array_get(json_object_get(faults, "reasons"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "what")), "major page fault");
+	assert_null(json_object_get(row, "system_call"));
+	json_decref(said);
+	free(text);
+	sample_free(&sample, &analysis);
+}
+
 static void test_words(void **state)
 {
 	char words[SPAN_NAME_BYTES];
 
 	(void)state;
-	span_switch_words(SYS_epoll_wait, words);
+	span_detail_words(SPAN_SWITCH, SYS_epoll_wait, words);
 	assert_string_equal(words, "waiting in epoll_wait");
-	span_switch_words(449, words);
+	span_detail_words(SPAN_SWITCH, 449, words);
 	assert_string_equal(words, "waiting in futex_waitv");
-	span_switch_words(400, words);
+	span_detail_words(SPAN_SWITCH, 400, words);
 	assert_string_equal(words, "waiting in system call 400");
-	span_switch_words(SWITCH_WAITING, words);
+	span_detail_words(SPAN_SWITCH, SWITCH_WAITING, words);
 	assert_string_equal(words, "waiting");
-	assert_int_equal(span_list_switches(&(struct span_list){ .count = 0 }), -1);
+	assert_int_equal(span_list_find(&(struct span_list){ .count = 0 }, SPAN_SWITCH), -1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_sums),  cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_json),  cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_words),
 	};
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/trace/switch_analysis.h"
+#include "daemon/trace/detail_analysis.h"
 
 #include "common/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-static int add_reason(struct switch_analysis *analysis, const struct trace_event *event)
+static int add_reason(struct detail_analysis *analysis, const struct trace_event *event)
 {
 	const struct sum_key key = { { (uint32_t)event->tag } };
 	size_t at;
@@ -16,12 +16,12 @@ static int add_reason(struct switch_analysis *analysis, const struct trace_event
 		return -ENOMEM;
 	if (at == analysis->reason_count)
 		analysis->reasons[analysis->reason_count++] =
-			(struct switch_reason){ .detail = event->tag };
+			(struct detail_reason){ .detail = event->tag };
 	span_sums_add(&analysis->reasons[at].sums, event);
 	return 0;
 }
 
-static int add_path(struct switch_analysis *analysis, const struct trace_event *event)
+static int add_path(struct detail_analysis *analysis, const struct trace_event *event)
 {
 	const struct sum_key key = { { (uint32_t)event->tag, event->path } };
 	size_t at;
@@ -31,17 +31,17 @@ static int add_path(struct switch_analysis *analysis, const struct trace_event *
 		return -ENOMEM;
 	if (at == analysis->path_count)
 		analysis->paths[analysis->path_count++] =
-			(struct switch_path){ .detail = event->tag, .path = event->path };
+			(struct detail_path){ .detail = event->tag, .path = event->path };
 	span_sums_add(&analysis->paths[at].sums, event);
 	return 0;
 }
 
-static int add_thread(struct switch_analysis *analysis, uint32_t place,
+static int add_thread(struct detail_analysis *analysis, uint32_t place,
 		      const struct trace_event *event)
 {
 	const struct sum_key key = { { place, event->thread } };
 	const struct sum_key part_key = { { place, event->thread, (uint32_t)event->tag } };
-	const struct switch_thread thread = { .process = place,
+	const struct detail_thread thread = { .process = place,
 					      .thread = event->thread,
 					      .detail = event->tag };
 	size_t at, part_at;
@@ -67,7 +67,7 @@ static int compare_sums(const struct span_sums *a, const struct span_sums *b)
 
 static int compare_reasons(const void *left, const void *right)
 {
-	const struct switch_reason *a = left, *b = right;
+	const struct detail_reason *a = left, *b = right;
 	int order = compare_sums(&a->sums, &b->sums);
 
 	return order ? order : a->detail < b->detail ? -1 : a->detail > b->detail;
@@ -75,7 +75,7 @@ static int compare_reasons(const void *left, const void *right)
 
 static int compare_paths(const void *left, const void *right)
 {
-	const struct switch_path *a = left, *b = right;
+	const struct detail_path *a = left, *b = right;
 	int order = compare_sums(&a->sums, &b->sums);
 
 	if (order || a->detail != b->detail)
@@ -85,7 +85,7 @@ static int compare_paths(const void *left, const void *right)
 
 static int compare_threads(const void *left, const void *right)
 {
-	const struct switch_thread *a = left, *b = right;
+	const struct detail_thread *a = left, *b = right;
 	int order = compare_sums(&a->sums, &b->sums);
 
 	if (order || a->process != b->process)
@@ -95,7 +95,7 @@ static int compare_threads(const void *left, const void *right)
 	return a->detail < b->detail ? -1 : a->detail > b->detail;
 }
 
-static void sort(struct switch_analysis *analysis)
+static void sort(struct detail_analysis *analysis)
 {
 	if (!analysis->reason_count)
 		return;
@@ -107,11 +107,13 @@ static void sort(struct switch_analysis *analysis)
 	qsort(analysis->parts, analysis->part_count, sizeof(analysis->parts[0]), compare_threads);
 }
 
-int switch_analysis_init(struct switch_analysis *analysis, const struct trace *trace)
+int detail_analysis_init(struct detail_analysis *analysis, const struct trace *trace,
+			 enum span_kind kind)
 {
-	*analysis =
-		(struct switch_analysis){ .span = trace->spans ? span_list_switches(trace->spans)
-							       : -1 };
+	*analysis = (struct detail_analysis){
+		.kind = kind,
+		.span = trace->spans ? span_list_find(trace->spans, kind) : -1,
+	};
 	for (uint32_t i = 0; i < trace->count && analysis->span >= 0; i++) {
 		const struct trace_file *file = &trace->processes[i]->file;
 
@@ -130,7 +132,7 @@ int switch_analysis_init(struct switch_analysis *analysis, const struct trace *t
 	return 0;
 }
 
-void switch_analysis_deinit(struct switch_analysis *analysis)
+void detail_analysis_deinit(struct detail_analysis *analysis)
 {
 	free(analysis->reasons);
 	free(analysis->paths);
@@ -140,5 +142,5 @@ void switch_analysis_deinit(struct switch_analysis *analysis)
 	sum_table_deinit(&analysis->paths_found);
 	sum_table_deinit(&analysis->threads_found);
 	sum_table_deinit(&analysis->parts_found);
-	*analysis = (struct switch_analysis){ .span = -1 };
+	*analysis = (struct detail_analysis){ .span = -1 };
 }
