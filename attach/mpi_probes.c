@@ -189,7 +189,9 @@ static void explain(int failure, bool switches, struct error *error)
 		error_set(error, EXIT_PERMISSION, "the kernel refuses the program that %s: %s",
 			  notes, strerror(-failure));
 		error_set_cure(error, "Run it as root, or with CAP_BPF, CAP_PERFMON and "
-				      "CAP_SYS_PTRACE; before Linux 6.10, with CAP_SYS_ADMIN.");
+				      "CAP_SYS_PTRACE; before Linux 6.10, with CAP_SYS_ADMIN. If "
+				      "it has these, this kernel's verifier does not take the "
+				      "program: please report its version (uname -r).");
 		return;
 	}
 	error_set(error, failure == -ENOMEM ? EXIT_INTERNAL : EXIT_PERMISSION,
