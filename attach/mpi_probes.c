@@ -468,7 +468,8 @@ void mpi_probes_read_open(struct mpi_probes *probes, const struct mpi_taker *tak
 
 		key = next;
 		last = &key;
-		if (bpf_map_lookup_elem(probes->calls_fd, &key, &call))
+		/* Without a beginning: it is being noted. */
+		if (bpf_map_lookup_elem(probes->calls_fd, &key, &call) || !call.begin_ns)
 			continue;
 		call.end_ns = now_ns;
 		call.flags |= MPI_IS_OPEN;
