@@ -420,7 +420,7 @@ check-packaging: ## The Debian package, its contents, the unit, and the Kubernet
 .PHONY: check-kernel
 check-kernel: $(O)/pieprofd ## Debian's kernels 6.1 and 6.12 in qemu, and most of what is done there (20 minutes; WORDS=bookworm: that one)
 	@sh .ci/install-packages kernel
-	@$(PYTHON) tests/tools/check-kernel $(O)/pieprofd $(WORDS)
+	@$(PYTHON) tests/tools/check-kernel $(O)/pieprofd $(or $(WORDS),--write docs/MEASURED.md)
 
 .PHONY: check-fresh
 check-fresh: ## The demo and the tests in a pristine Debian 12: root or sudo, OpenBLAS or not (two hours; TESTS=none: the demo alone)
