@@ -239,6 +239,10 @@ bench-cost: $(O)/pieprofd ## What both engines cost nine programs, switched on a
 scoreboard: $(O)/pieprofd ## Whether the lines known to be wasteful are found (40 minutes; WORDS='--set unseen': half of it)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/scoreboard.py $(WORDS)
 
+.PHONY: known-shares
+known-shares: $(O)/pieprofd $(O)/oracle ## Shares that are known, redundant accesses' and time's, with each engine (five minutes)
+	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/known_shares.py $(WORDS)
+
 .PHONY: screens
 screens: $(O)/pieprofd ## What the first screen says of programs that are slow for one reason (four minutes)
 	@PIEPROFD="$(abspath $(O)/pieprofd)" $(PYTHON) tests/bench/screens.py $(WORDS)
@@ -412,6 +416,11 @@ check-packaging: ## The Debian package, its contents, the unit, and the Kubernet
 	@sh .ci/install-packages packaging
 	@$(MAKE) --no-print-directory deb
 	@tests/tools/check-packaging $(O)/deb
+
+.PHONY: check-kernel
+check-kernel: $(O)/pieprofd ## Debian's kernels 6.1 and 6.12 in qemu, and most of what is done there (20 minutes; WORDS=bookworm: that one)
+	@sh .ci/install-packages kernel
+	@$(PYTHON) tests/tools/check-kernel $(O)/pieprofd $(or $(WORDS),--write docs/MEASURED.md)
 
 .PHONY: check-fresh
 check-fresh: ## The demo and the tests in a pristine Debian 12: root or sudo, OpenBLAS or not (two hours; TESTS=none: the demo alone)

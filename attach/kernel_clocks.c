@@ -3,6 +3,7 @@
 
 #include "attach/clock_hub.h"
 #include "attach/clock_ring.h"
+#include "attach/procfs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,10 +28,15 @@ static void explain(int failure, struct error *error)
 	case EACCES:
 		error_set(error, EXIT_PERMISSION, "no program may be loaded into the kernel: %s",
 			  strerror(-failure));
-		error_set_cure(error, "Run as root, or give CAP_BPF and CAP_PERFMON: setcap "
-				      "cap_bpf,cap_perfmon,cap_sys_ptrace+ep; docker run --cap-add "
-				      "BPF --cap-add PERFMON; Kubernetes: securityContext: "
-				      "{capabilities: {add: [\"BPF\", \"PERFMON\"]}}");
+		error_set_cure(error,
+			       "Run as root, or give CAP_BPF and CAP_PERFMON: setcap "
+			       "cap_bpf,cap_perfmon,cap_sys_ptrace+ep; docker run --cap-add "
+			       "BPF --cap-add PERFMON; Kubernetes: securityContext: "
+			       "{capabilities: {add: [\"BPF\", \"PERFMON\"]}}%s",
+			       procfs_read_setting("/proc/sys/kernel/perf_event_paranoid", 2) > 2
+				       ? "; or sysctl kernel.perf_event_paranoid=2: above it, "
+					 "Debian's kernels ask for CAP_SYS_ADMIN."
+				       : "");
 		break;
 	case EUSERS:
 		error_set(error, EXIT_PERMISSION,

@@ -196,7 +196,9 @@ static void explain(int failure, const struct mpi_wanted *wanted, struct error *
 		error_set(error, EXIT_PERMISSION, "the kernel refuses the program that %s: %s",
 			  notes, strerror(-failure));
 		error_set_cure(error, "Run it as root, or with CAP_BPF, CAP_PERFMON and "
-				      "CAP_SYS_PTRACE; before Linux 6.10, with CAP_SYS_ADMIN.");
+				      "CAP_SYS_PTRACE; before Linux 6.10, with CAP_SYS_ADMIN. If "
+				      "it has these, this kernel's verifier does not take the "
+				      "program: please report its version (uname -r).");
 		return;
 	}
 	error_set(error, failure == -ENOMEM ? EXIT_INTERNAL : EXIT_PERMISSION,
@@ -475,7 +477,8 @@ void mpi_probes_read_open(struct mpi_probes *probes, const struct mpi_taker *tak
 
 		key = next;
 		last = &key;
-		if (bpf_map_lookup_elem(probes->calls_fd, &key, &call))
+		/* Without a beginning: it is being noted. */
+		if (bpf_map_lookup_elem(probes->calls_fd, &key, &call) || !call.begin_ns)
 			continue;
 		call.end_ns = now_ns;
 		call.flags |= MPI_IS_OPEN;

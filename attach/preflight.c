@@ -149,9 +149,9 @@ void preflight_explain_perf(int failure, struct error *error)
 {
 	int paranoid = procfs_read_setting("/proc/sys/kernel/perf_event_paranoid", 2);
 	struct process_status self;
-	bool permitted = !procfs_read_status(getpid(), 0, &self) &&
-			 (have_capability(&self, CAPABILITY_PERFMON) ||
-			  have_capability(&self, CAP_SYS_ADMIN));
+	bool known = !procfs_read_status(getpid(), 0, &self);
+	bool admin = known && have_capability(&self, CAP_SYS_ADMIN);
+	bool permitted = admin || (known && have_capability(&self, CAPABILITY_PERFMON));
 	bool filtered = failure != -EMFILE && failure != -ENOBUFS && call_filter_refuses_perf();
 
 	error_set(error, EXIT_PERMISSION, "%s refuses perf events: %s",
@@ -168,8 +168,13 @@ void preflight_explain_perf(int failure, struct error *error)
 	else if (!permitted && paranoid > 2)
 		error_set_cure(error,
 			       "Lower the setting: sysctl kernel.perf_event_paranoid=2 (it is %d), "
-			       "or grant "
-			       "CAP_PERFMON, or run as root.",
+			       "or grant CAP_PERFMON (Debian's kernels: CAP_SYS_ADMIN), or run as "
+			       "root.",
+			       paranoid);
+	else if (!admin && paranoid > 2)
+		error_set_cure(error,
+			       "Debian's kernels ask for CAP_SYS_ADMIN where this setting is above "
+			       "2: sysctl kernel.perf_event_paranoid=2 (it is %d), or grant that.",
 			       paranoid);
 	else if (!permitted)
 		error_set_cure(error, "Grant CAP_PERFMON, or run as root: a security module may "

@@ -58,6 +58,13 @@ struct {
 } calls SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct mpi_record);
+} no_call SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, RING_BYTES);
 } ring SEC(".maps");
@@ -341,6 +348,18 @@ static __always_inline void note_sizes(const struct mpi_target *target,
 #define COOKIE_SLOT(cookie)     ((__u32)((cookie) >> 16) & 0xffff)
 #define COOKIE_FUNCTION(cookie) ((__u32)(cookie)&0xffff)
 
+/* Made where it stays: with the frames that note_path() needs, it does not fit the program's stack
+ * (6.1). */
+static __always_inline struct mpi_record *new_call(__u32 key)
+{
+	__u32 none = 0;
+	struct mpi_record *empty = bpf_map_lookup_elem(&no_call, &none);
+
+	if (!empty || bpf_map_update_elem(&calls, &key, empty, BPF_ANY))
+		return NULL;
+	return bpf_map_lookup_elem(&calls, &key);
+}
+
 SEC("kprobe")
 int on_enter(struct pt_regs *context)
 {
@@ -348,42 +367,45 @@ int on_enter(struct pt_regs *context)
 	__u32 slot = COOKIE_SLOT(cookie), function = COOKIE_FUNCTION(cookie), key = (__u32)id;
 	struct mpi_target *target = bpf_map_lookup_elem(&targets, &slot);
 	struct mpi_shape *shape = bpf_map_lookup_elem(&shapes, &function);
-	struct mpi_record *outer, call = { 0 };
+	struct mpi_record *call;
 	__u64 sp = context->rsp;
 
 	if (!target || !shape || !target->recording)
 		return 0;
-	outer = bpf_map_lookup_elem(&calls, &key);
+	call = bpf_map_lookup_elem(&calls, &key);
 	/* Of a call that lies below this one on the stack, the return was never seen. */
-	if (outer && outer->sp > sp) {
+	if (call && call->sp > sp) {
 		__sync_fetch_and_add(&target->nested, 1);
 		return 0;
 	}
-	call.kind = MPI_RECORD_CALL;
-	call.slot = (__u16)slot;
-	call.function = (__u16)function;
-	call.tid = own_number(id);
-	call.flags = (__u32)id == (__u32)(id >> 32) ? MPI_IS_MAIN : 0;
-	call.sp = sp;
-	call.ip = context->rip;
-	call.words[0] = context->rdi;
-	call.words[1] = context->rsi;
-	call.words[2] = context->rdx;
-	call.words[3] = context->rcx;
-	call.words[4] = context->r8;
-	call.words[5] = context->r9;
-	if (!bpf_probe_read_user(&call.words[6], (MPI_WORDS - 6) * 8, (void *)(sp + 8)))
-		call.flags |= MPI_HAS_STACK;
-	note_sizes(target, shape, &call);
-	if (shape->handle_in != MPI_ABSENT)
-		call.handle_in = read_handle(target, word_of(&call, shape->handle_in));
-	call.path = note_path(slot, call.tid);
-	call.begin_ns = bpf_ktime_get_ns();
-	if (shape->array != MPI_ABSENT)
-		send_array(target, &call, word_of(&call, shape->array),
-			   word_of(&call, shape->count), target->handle_bytes, MPI_RECORD_HANDLES);
-	if (bpf_map_update_elem(&calls, &key, &call, BPF_ANY))
+	call = new_call(key);
+	if (!call) {
 		__sync_fetch_and_add(&target->dropped, 1);
+		return 0;
+	}
+	call->kind = MPI_RECORD_CALL;
+	call->slot = (__u16)slot;
+	call->function = (__u16)function;
+	call->tid = own_number(id);
+	call->flags = (__u32)id == (__u32)(id >> 32) ? MPI_IS_MAIN : 0;
+	call->sp = sp;
+	call->ip = context->rip;
+	call->words[0] = context->rdi;
+	call->words[1] = context->rsi;
+	call->words[2] = context->rdx;
+	call->words[3] = context->rcx;
+	call->words[4] = context->r8;
+	call->words[5] = context->r9;
+	if (!bpf_probe_read_user(&call->words[6], (MPI_WORDS - 6) * 8, (void *)(sp + 8)))
+		call->flags |= MPI_HAS_STACK;
+	note_sizes(target, shape, call);
+	if (shape->handle_in != MPI_ABSENT)
+		call->handle_in = read_handle(target, word_of(call, shape->handle_in));
+	call->path = note_path(slot, call->tid);
+	call->begin_ns = bpf_ktime_get_ns();
+	if (shape->array != MPI_ABSENT)
+		send_array(target, call, word_of(call, shape->array), word_of(call, shape->count),
+			   target->handle_bytes, MPI_RECORD_HANDLES);
 	return 0;
 }
 

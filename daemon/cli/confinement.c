@@ -12,6 +12,7 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
@@ -76,6 +77,40 @@ static uint64_t needed_capabilities(unsigned needs, uint64_t held)
 	       BIT(held & BIT(CAP_DAC_READ_SEARCH) ? CAP_DAC_READ_SEARCH : CAP_DAC_OVERRIDE);
 }
 
+/* Not because of a limit. */
+static bool refuses_events(void)
+{
+	struct perf_event_attr attributes = {
+		.size = sizeof(attributes),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	long fd = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return errno == EACCES || errno == EPERM;
+	close((int)fd);
+	return false;
+}
+
+/*
+ * Where perf_event_paranoid is above 2, as it is there by default, Debian's kernels ask for
+ * CAP_SYS_ADMIN, CAP_PERFMON notwithstanding (6.1, 6.12). No setting tells whose kernel it is.
+ */
+static bool events_need_admin(uint64_t kept, uint64_t held)
+{
+	bool refused;
+
+	if (!(held & ~kept & BIT(CAP_SYS_ADMIN)) || credentials_set_capabilities(kept, held))
+		return false;
+	refused = refuses_events();
+	return !credentials_set_capabilities(kept | BIT(CAP_SYS_ADMIN), held) && refused &&
+	       !refuses_events();
+}
+
 int confinement_give_up(unsigned needs)
 {
 	uint64_t held, kept;
@@ -83,6 +118,8 @@ int confinement_give_up(unsigned needs)
 	int gain_error = forbid_to_gain();
 
 	kept = held & needed_capabilities(needs, held);
+	if (!error && needs & CONFINEMENT_EVENTS && events_need_admin(kept, held))
+		kept |= BIT(CAP_SYS_ADMIN);
 	if (!error && kept != held)
 		error = credentials_set_capabilities(kept, kept);
 	return error ? error : gain_error;

@@ -26,6 +26,7 @@ enum confinement_need {
 	CONFINEMENT_WRITES_FILES = 1 << 1,  /* reports, anywhere, for the user of sudo */
 	CONFINEMENT_SIGNALS = 1 << 2,       /* processes of other users */
 	CONFINEMENT_PROBES = 1 << 3, /* sets probes as perf events in the code of processes */
+	CONFINEMENT_EVENTS = 1 << 4, /* opens other perf events: clocks, breakpoints */
 };
 
 /*
@@ -33,7 +34,8 @@ enum confinement_need {
  * to gain any by exec: to be called when all commands are started.
  *
  * A reader of targets without CAP_SYS_PTRACE keeps all: the kernel lets it read
- * those that have no capability which it lacks.
+ * those that have no capability which it lacks. For events, CAP_SYS_ADMIN stays where
+ * the kernel opens none without it.
  *
  * 0, or a negative errno: something was not given up.
  */

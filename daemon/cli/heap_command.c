@@ -219,8 +219,8 @@ static enum exit_code look_at(struct options *options, struct pid_list *targets)
 		signals_block(&signals);
 	file_limit_raise();
 	look_options.impersonator = impersonator_create();
-	if (message_privileges_are_kept(
-		    confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES))) {
+	if (message_privileges_are_kept(confinement_give_up(
+		    CONFINEMENT_READS_TARGETS | CONFINEMENT_EVENTS | CONFINEMENT_WRITES_FILES))) {
 		impersonator_destroy(look_options.impersonator);
 		return EXIT_INTERNAL;
 	}

@@ -269,9 +269,9 @@ static int record_targets(struct options *options, struct pid_list *targets, str
 	}
 	group_options.session.impersonator = impersonator_create();
 	/* The command has been started, with all that it was given. */
-	if (message_privileges_are_kept(
-		    confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
-					(options->command ? CONFINEMENT_SIGNALS : 0)))) {
+	if (message_privileges_are_kept(confinement_give_up(
+		    CONFINEMENT_READS_TARGETS | CONFINEMENT_EVENTS | CONFINEMENT_WRITES_FILES |
+		    (options->command ? CONFINEMENT_SIGNALS : 0)))) {
 		code = EXIT_INTERNAL;
 		goto out;
 	}

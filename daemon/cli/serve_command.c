@@ -224,7 +224,8 @@ static int serve_open_all(struct service *service, const struct session_options 
 	/* Before anything is attached: whether there is a place to serve. */
 	if (listener_open(&address, &service->listener, error))
 		return -1;
-	failure = confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES);
+	failure = confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_EVENTS |
+				      CONFINEMENT_WRITES_FILES);
 	if (!failure && !session->download)
 		failure = server_try_filter(filter_http);
 	if (confinement_has_failed(failure)) {

@@ -144,8 +144,8 @@ enum exit_code top_command(struct options *options)
 	session_options.python_required = started;
 	session_options.impersonator = impersonator_create();
 	code = EXIT_INTERNAL;
-	if (!message_privileges_are_kept(
-		    confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES)))
+	if (!message_privileges_are_kept(confinement_give_up(
+		    CONFINEMENT_READS_TARGETS | CONFINEMENT_EVENTS | CONFINEMENT_WRITES_FILES)))
 		code = top_session(options, &session_options, started ? &command : NULL, &signals);
 	impersonator_destroy(session_options.impersonator);
 	if (started)

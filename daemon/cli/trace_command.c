@@ -171,7 +171,7 @@ static int trace_targets(struct tracing *tracing, const struct pid_list *targets
 {
 	const struct options *options = tracing->options;
 	enum exit_code code = EXIT_OK;
-	unsigned needs = CONFINEMENT_READS_TARGETS | CONFINEMENT_WRITES_FILES |
+	unsigned needs = CONFINEMENT_READS_TARGETS | CONFINEMENT_EVENTS | CONFINEMENT_WRITES_FILES |
 			 (options->command ? CONFINEMENT_SIGNALS : 0);
 
 	/* Some probes are the administrator's. */

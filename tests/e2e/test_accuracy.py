@@ -20,12 +20,12 @@ def scale():
     return 4 if sanitized() else 1
 
 
-def dial_profile(interpreter, folder, kind, percent):
+def dial_profile(interpreter, folder, kind, percent, *arguments):
     """With far more overhead than anybody would allow, for VERDICTS; longer where a slow machine has fewer."""
     with Target(interpreter, "dial.py", "--folder", folder, "--kind", kind, "--percent", percent, "--seconds", 60) as target:
         for seconds in (3 * scale(), 10 * scale()):
             report, _ = profile(target.pid, "-d", seconds, "-r", 999, "--max-overhead", 60, "--%ss" % kind,
-                                "--include", "dial.so")
+                                "--include", "dial.so", *arguments)
             if report["%ss" % kind]["reaccessed"] >= VERDICTS:
                 break
     return report

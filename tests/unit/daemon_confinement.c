@@ -213,6 +213,21 @@ static void run_giving_up(void)
 	HOLDS(confinement_give_up(CONFINEMENT_READS_TARGETS) == 0);
 }
 
+/* Where the kernel asks for CAP_PERFMON, no more is kept for events. */
+static void run_giving_up_but_events(void)
+{
+	const bool usual = procfs_read_setting("/proc/sys/kernel/perf_event_paranoid", 2) <= 2;
+	uint64_t before = held(), after;
+
+	if (!(before >> CAP_SYS_PTRACE & 1))
+		_exit(77);
+	HOLDS(confinement_give_up(CONFINEMENT_READS_TARGETS | CONFINEMENT_EVENTS) == 0);
+	after = held();
+	HOLDS((after & ~before) == 0 && !(after >> CAP_SYS_MODULE & 1));
+	if (usual && before >> 38 & 1 && before >> 40 & 1)
+		HOLDS(!(after >> CAP_SYS_ADMIN & 1));
+}
+
 static void test_converter(void **state)
 {
 	(void)state;
@@ -236,6 +251,12 @@ static void test_capabilities(void **state)
 {
 	(void)state;
 	in_child(run_giving_up);
+}
+
+static void test_capabilities_for_events(void **state)
+{
+	(void)state;
+	in_child(run_giving_up_but_events);
 }
 
 static int make_folder(void **state)
@@ -263,6 +284,7 @@ int main(void)
 		cmocka_unit_test(test_http),
 		cmocka_unit_test(test_sender),
 		cmocka_unit_test(test_capabilities),
+		cmocka_unit_test(test_capabilities_for_events),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
