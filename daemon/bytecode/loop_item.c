@@ -47,24 +47,43 @@ static bool finds(const struct bytecode_instruction *instruction)
 	       (!strcmp(instruction->name, "BINARY_OP") && instruction->argument == 26);
 }
 
+/* Of the instruction that takes them: 3.11's PRECALL has a CALL behind it that does. */
+static bool operands_at(const struct bytecode *bytecode, int offset, struct operands *ret)
+{
+	const struct bytecode_instruction *instruction = bytecode_at(bytecode, offset);
+	size_t index;
+
+	if (!instruction)
+		return false;
+	index = (size_t)(instruction - bytecode->instructions);
+	if (text_starts_with(instruction->name, "PRECALL") && index + 1 < bytecode->count)
+		index++;
+	return operands_of(bytecode, index, ret);
+}
+
+bool loop_keeps_receiver(const struct bytecode *bytecode, int offset, const struct loop *loop)
+{
+	struct variable read[VARIABLES_MAX];
+	struct operands operands;
+
+	if (!operands_at(bytecode, offset, &operands) || operands.begin >= operands.end)
+		return false;
+	operands_variables(bytecode->code, &bytecode->instructions[operands.begin], false, read);
+	return read[operands.surplus].storage &&
+	       !loop_assigns(bytecode, loop, read[operands.surplus]);
+}
+
 bool loop_item_is_used(const struct bytecode *bytecode, int offset, const struct loop *loop)
 {
 	const struct bytecode_instruction *begin = bytecode_at(bytecode, loop->start);
-	const struct bytecode_instruction *instruction = bytecode_at(bytecode, offset);
 	struct items items = { .count = 0 };
 	struct operands operands;
 	bool used = false;
-	size_t index;
 
-	if (!begin || !instruction || strcmp(begin->name, "FOR_ITER") != 0)
+	if (!begin || strcmp(begin->name, "FOR_ITER") != 0 ||
+	    !operands_at(bytecode, offset, &operands))
 		return false;
 	find_items(bytecode, (size_t)(begin - bytecode->instructions), &items);
-	index = (size_t)(instruction - bytecode->instructions);
-	/* 3.11: a call is PRECALL and CALL, of which the second takes the operands. */
-	if (text_starts_with(instruction->name, "PRECALL") && index + 1 < bytecode->count)
-		index++;
-	if (!operands_of(bytecode, index, &operands))
-		return false;
 	for (size_t i = operands.begin; i < operands.end; i++) {
 		struct variable read[VARIABLES_MAX];
 

@@ -22,4 +22,7 @@ bool loop_item_is_used(const struct bytecode *bytecode, int offset, const struct
  */
 bool loop_item_recurs(const struct bytecode *bytecode, int offset, const struct loop *loop);
 
+/* x.f(...): is x the same variable's value in all rounds, as far as names tell? */
+bool loop_keeps_receiver(const struct bytecode *bytecode, int offset, const struct loop *loop);
+
 #endif

@@ -295,7 +295,7 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 		break;
 	case SLOW_ON_PIECES:
 	case SLOW_ON_VALUE:
-		facts->elements = facts->call.in_loop && argument_meets(site, when);
+		facts->elements = facts->keeps_receiver && argument_meets(site, when);
 		facts->summary->elements = facts->summary->slow;
 		break;
 	case SLOW_PREPARES:
@@ -501,6 +501,8 @@ static int find_bytecode_facts(struct argument_facts *facts, const struct argume
 	facts->call_begin = argument_extent_call(bytecode, site->offset);
 	facts->on_loop_item =
 		facts->call.in_loop && loop_item_is_used(bytecode, site->offset, &facts->call.loop);
+	facts->keeps_receiver = facts->call.in_loop &&
+				loop_keeps_receiver(bytecode, site->offset, &facts->call.loop);
 	facts->on_free_item =
 		facts->on_loop_item && !loop_item_recurs(bytecode, site->offset, &facts->call.loop);
 	argument_search_judge(facts, site, bytecode);

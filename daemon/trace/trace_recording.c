@@ -129,6 +129,24 @@ static json_t *json_watches(const struct trace_process *process, const struct sp
 	return array;
 }
 
+/* In the order of trace_set.c's read_python(). */
+static json_t *json_python(const struct function_watch *watch)
+{
+	const struct function_counts *counts = &watch->counts;
+	const uint64_t row[] = { watch->met_ns,      watch->ended_ns,        watch->observed_ns,
+				 watch->spent_ns,    watch->pauses,          watch->pruned,
+				 watch->unknown,     counts->traps,          counts->stepped,
+				 counts->begun,      counts->ended,          counts->passed_over,
+				 counts->short_ones, counts->short_ns,       counts->too_deep,
+				 counts->no_room,    counts->over_limit,     counts->over_ns,
+				 counts->unreadable, counts->codes_left_out, counts->compiled };
+	json_t *figures = json_array();
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		figures = json_appended(figures, json_count(row[i]));
+	return figures;
+}
+
 static json_t *json_process(const struct trace *trace, const struct trace_process *process)
 {
 	const struct mpi_library *library = process->library;
@@ -165,6 +183,7 @@ static json_t *json_process(const struct trace *trace, const struct trace_proces
 	object = json_with(object, "kind", json_integer(library ? (int)library->kind : 0));
 	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
 		object = json_with(object, figures[i].name, json_count(figures[i].count));
+	object = json_with(object, "python", json_python(&process->functions));
 	return json_with(object, "spans", json_watches(process, trace->spans));
 }
 
@@ -183,6 +202,10 @@ static json_t *json_meta(const struct trace *trace)
 	object = json_with(object, "functions", json_names());
 	object = json_with(object, "paths", json_paths(trace->paths));
 	object = json_with(object, "spans", json_spans(trace->spans));
+	object = json_with(object, "function_overhead",
+			   json_real(trace->spans && trace->spans->functions.max_overhead > 0
+					     ? trace->spans->functions.max_overhead
+					     : FUNCTION_OVERHEAD));
 	object = json_with(object, "counters", json_counters());
 	object = json_with(object, "counters_asked",
 			   json_integer(trace->spans ? trace->spans->counters : 0));

@@ -117,16 +117,23 @@ static int read_spans(struct reading *reading)
 	const json_t *list = json_object_get(reading->recording.meta, "spans");
 	struct span_list *spans = &reading->set->spans;
 
+	const json_t *overhead = json_object_get(reading->recording.meta, "function_overhead");
+	double share = json_real_value(overhead);
+
 	reading->span_count = json_array_size(list);
-	if (!json_is_array(list) || reading->span_count > SPANS_MAX)
+	if (!json_is_array(list) || reading->span_count > SPANS_MAX ||
+	    (overhead && (!json_is_real(overhead) || !(share > 0 && share <= 1))))
 		return -EBADMSG;
+	/* Of several files, the largest. */
+	if (share > spans->functions.max_overhead)
+		spans->functions.max_overhead = share;
 	for (size_t i = 0; i < reading->span_count; i++) {
 		const json_t *object = json_array_get(list, i);
 		struct span span = { .kind = SPAN_FUNCTION };
 		uint64_t kind;
 		unsigned at = 0;
 
-		if (!number_of(object, "kind", SPAN_FAULT, &kind) ||
+		if (!number_of(object, "kind", SPAN_PYTHON, &kind) ||
 		    !number_of(object, "least_ns", TIME_MAX, &span.least_ns) ||
 		    !text_of(object, "library", span.library, sizeof(span.library)) ||
 		    !text_of(object, "function", span.function, sizeof(span.function)) ||
@@ -252,7 +259,8 @@ static bool take_event(const struct reading *reading, struct trace_event *event)
 	if (event->kind == TRACE_RECEIVE)
 		event->completed_by = reading->functions[event->completed_by];
 	event->path = reading->paths[event->path];
-	event->flags &= TRACE_OPEN | TRACE_SIZE_UNKNOWN | TRACE_ANY_PEER | TRACE_ANY_TAG;
+	event->flags &= TRACE_OPEN | TRACE_SIZE_UNKNOWN | TRACE_ANY_PEER | TRACE_ANY_TAG |
+			TRACE_BEFORE | TRACE_RAISED;
 	return true;
 }
 
@@ -317,6 +325,42 @@ static bool read_watches(const struct reading *reading, const json_t *object,
 	return true;
 }
 
+/* In the order of trace_recording.c's json_python(). */
+static bool read_python(const json_t *object, struct function_watch *watch)
+{
+	struct function_counts *counts = &watch->counts;
+	const json_t *row = json_object_get(object, "python");
+	uint64_t *const times[] = { &watch->met_ns,   &watch->ended_ns, &watch->observed_ns,
+				    &watch->spent_ns, &watch->pauses,   &watch->pruned,
+				    &watch->unknown };
+	__u64 *const figures[] = { &counts->traps,          &counts->stepped,
+				   &counts->begun,          &counts->ended,
+				   &counts->passed_over,    &counts->short_ones,
+				   &counts->short_ns,       &counts->too_deep,
+				   &counts->no_room,        &counts->over_limit,
+				   &counts->over_ns,        &counts->unreadable,
+				   &counts->codes_left_out, &counts->compiled };
+	const size_t time_count = sizeof(times) / sizeof(times[0]);
+	const size_t count = time_count + sizeof(figures) / sizeof(figures[0]);
+
+	/* It had none. */
+	if (!row)
+		return true;
+	if (json_array_size(row) != count)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		json_int_t value = json_integer_value(json_array_get(row, i));
+
+		if (value < 0 || (uint64_t)value > TIME_MAX)
+			return false;
+		if (i < time_count)
+			*times[i] = (uint64_t)value;
+		else
+			*figures[i - time_count] = (uint64_t)value;
+	}
+	return true;
+}
+
 static bool read_counts(const json_t *object, struct trace_process *process)
 {
 	struct mpi_target *counts = &process->counts;
@@ -357,7 +401,8 @@ static int read_facts(struct reading *reading, const json_t *object, struct trac
 	    !number_of(object, "kind", MPI_KIND_MPICH, &kind) || rank < -1 || rank > RANK_MAX ||
 	    !text_of(object, "name", process->name, sizeof(process->name)) ||
 	    (library && strlen(library) >= sizeof(((struct mpi_library *)0)->path)) ||
-	    !read_counts(object, process) || !read_watches(reading, object, process))
+	    !read_counts(object, process) || !read_watches(reading, object, process) ||
+	    !read_python(object, &process->functions))
 		return -EBADMSG;
 	process->pid = (pid_t)pid;
 	process->rank = (int32_t)rank;

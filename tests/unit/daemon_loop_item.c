@@ -42,7 +42,12 @@ static const char program[] =
 		 /* 28 */ "        scaled = f(x) * step  #y\n"
 		 /* 29 */ "        last = x\n"
 		 /* 30 */ "        total = f(x) + n  #y\n"
-		 /* 31 */ "    return level, scaled, total\n";
+		 /* 31 */ "    return level, scaled, total\n"
+		 /* 32 */ "def hashed(f, m, n):\n"
+		 /* 33 */ "    for x in m:\n"
+		 /* 34 */ "        n.update(x)\n"
+		 /* 35 */ "        k = n\n"
+		 /* 36 */ "        k.update(x)\n";
 
 static bool works_on_item(const struct python_code *code, int offset, bool *ret_recurs)
 {
@@ -106,9 +111,41 @@ static void test_items(void **state)
 	}
 }
 
+static bool keeps_receiver(const struct compiled_python *compiled, int line, const char *name)
+{
+	const struct compiled_code *code = compiled_function(compiled, "hashed");
+	struct bytecode bytecode;
+	struct loop loop;
+	int offset = compiled_offset(code, line, name, 0);
+	bool keeps;
+
+	assert_int_equal(bytecode_init(&bytecode, &code->code), 0);
+	assert_true(loop_find(&bytecode, offset, &loop));
+	keeps = loop_keeps_receiver(&bytecode, offset, &loop);
+	bytecode_deinit(&bytecode);
+	return keeps;
+}
+
+static void test_receivers(void **state)
+{
+	const struct live_pythons *pythons = live_pythons();
+
+	(void)state;
+	for (size_t i = 0; i < pythons->count; i++) {
+		struct compiled_python compiled = compiled_python(&pythons->items[i], program);
+
+		assert_true(keeps_receiver(&compiled, 34, "CALL"));
+		assert_false(keeps_receiver(&compiled, 36, "CALL"));
+		if (pythons->items[i].minor == 11)
+			assert_true(keeps_receiver(&compiled, 34, "PRECALL"));
+		compiled_python_free(&compiled);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_items) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_items),
+					    cmocka_unit_test(test_receivers) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

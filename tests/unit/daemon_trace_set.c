@@ -223,6 +223,60 @@ static void test_one_node(void **state)
 	finish();
 }
 
+/* Python functions, and what is known of their calls: as many, and no fewer words for their share.
+ */
+static void test_python_functions(void **state)
+{
+	static struct span_list spans = { .count = 1 };
+	struct trace_event call = { .kind = TRACE_SPAN,
+				    .begin_ns = shown(0, SECOND),
+				    .end_ns = shown(0, SECOND + 1000),
+				    .flags = TRACE_BEFORE | TRACE_RAISED };
+	struct trace_process *process = &sample.processes[0];
+	const struct trace_process *read;
+	const char *path = files[0];
+	struct error error = { 0 };
+	FILE *file;
+
+	(void)state;
+	begin();
+	spans.items[0].kind = SPAN_PYTHON;
+	snprintf(spans.items[0].name, sizeof(spans.items[0].name), "Python functions");
+	spans.functions.max_overhead = 0.1;
+	process->end_ns = shown(0, 2 * SECOND);
+	process->functions.observed_ns = 7;
+	process->functions.pauses = 3;
+	process->functions.counts.compiled = 5;
+	trace_file_add(&process->file, &call);
+	must(trace_file_map(&process->file) == 0);
+	{
+		struct trace trace = { .processes = &sample.pointers[0],
+				       .count = 1,
+				       .begin_ns = shown(0, 0),
+				       .end_ns = shown(0, 2 * SECOND),
+				       .spans = &spans };
+		const struct trace_analysis analysis = { .trace = &trace };
+
+		file = fopen(path, "w");
+		must(file != NULL);
+		assert_int_equal(trace_recording_write(&analysis, file), 0);
+		must(fclose(file) == 0);
+	}
+	if (trace_set_read(&set, &path, 1, &error))
+		fail_msg("%s", error.cause);
+	read = set.trace.processes[0];
+	assert_int_equal(read->functions.observed_ns, 7);
+	assert_int_equal(read->functions.pauses, 3);
+	assert_int_equal(read->functions.counts.compiled, 5);
+	assert_int_equal(read->file.count, process->file.count);
+	assert_int_equal(read->file.events[read->file.count - 1].kind, TRACE_SPAN);
+	assert_int_equal(read->file.events[read->file.count - 1].flags,
+			 TRACE_BEFORE | TRACE_RAISED);
+	assert_int_equal(set.spans.items[0].kind, SPAN_PYTHON);
+	assert_true(set.spans.functions.max_overhead > 0.09);
+	finish();
+}
+
 static int read_damaged(const char *bytes, size_t size)
 {
 	const char *path = files[0];
@@ -288,9 +342,9 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_messages), cmocka_unit_test(test_collectives),
-		cmocka_unit_test(test_one_side), cmocka_unit_test(test_one_node),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_messages),         cmocka_unit_test(test_collectives),
+		cmocka_unit_test(test_one_side),         cmocka_unit_test(test_one_node),
+		cmocka_unit_test(test_python_functions), cmocka_unit_test(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
