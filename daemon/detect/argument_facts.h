@@ -54,10 +54,10 @@ struct argument_facts {
 	struct call_site call;
 	struct argument_veto veto;
 	struct argument_extent extent;
-	int origin;        /* argument_extent_origin() */
-	int call_begin;    /* argument_extent_call() */
-	bool on_loop_item; /* it works on what its loop takes out, item by item */
-	bool on_free_item; /* and the outcome is not that of the round before, carried on */
+	int origin;          /* argument_extent_origin() */
+	int call_begin;      /* argument_extent_call() */
+	bool on_loop_item;   /* it works on what its loop takes out, item by item */
+	bool on_free_item;   /* and the outcome is not that of the round before, carried on */
 	bool keeps_receiver; /* x of x.f() is one and the same in its loop */
 	/* It stores that site's result, and frees what was there before; ID_NONE: it does not. */
 	uint32_t stores;
