@@ -29,7 +29,7 @@
 /* Of smaller matrices solve() takes as long as inv() (docs/MEASURED.md, as above). */
 #define SOLVED_MIN (64 * 64)
 /* A matrix so much longer one way than the other. */
-#define TALL 8
+#define TALL 4
 /* From there on (docs/MEASURED.md, "Library functions with a faster counterpart"). */
 #define LARGE_MIN         256
 #define LARGE_PRODUCT_MIN 2.5e6

@@ -132,10 +132,11 @@ static uint32_t site_that_repeats(const struct judgement *judgement,
 		return facts->outermost;
 	if (facts->outermost == ID_NONE)
 		return ID_NONE;
+	if (!facts->again && is_of_loop(judgement, frame->site))
+		return ID_NONE;
 	if (judgement->facts[facts->outermost].again)
-		return facts->again || !((judgement_is_compared(frame) &&
-					  is_refuted(judgement, frame->site)) ||
-					 is_of_loop(judgement, frame->site))
+		return facts->again || !judgement_is_compared(frame) ||
+				       !is_refuted(judgement, frame->site)
 			       ? facts->outermost
 			       : ID_NONE;
 	if (judgement_is_compared(frame) && !facts->again)

@@ -304,7 +304,7 @@ static void note_callee(struct argument_sampler *sampler, struct argument_frame 
 	if (argument_meets(site, SLOW_ON_LOOP_ROW))
 		slow = slow_call_find_looped(slow);
 	if (slow && slow_call_get(slow)->when != SLOW_ROWS_AROUND &&
-	    !(site->slow && slow_call_get(slow)->when == SLOW_COPY_BACK))
+	    !(site->slow && slow_call_is_weak(slow)))
 		site->slow = slow;
 	site->keeps |= known_codes_get(&sampler->codes, stack->frames[callee].code)->keeps;
 	site->makes_row |= known_codes_makes_row(&sampler->codes, stack, callee);

@@ -61,7 +61,7 @@ uint8_t known_codes_slow_below(struct known_codes *codes, const struct python_st
 	uint8_t around = 0;
 
 	/* Whether it is slow is told by what is inside of it, too. */
-	if (known->slow && slow_call_get(known->slow)->when == SLOW_COPY_BACK)
+	if (known->slow && slow_call_is_weak(known->slow))
 		around = known->slow;
 	else if (known->slow)
 		return known->slow;

@@ -76,6 +76,13 @@ uint8_t slow_call_find_builtin(const char *name, bool of_builtins)
 	return 0;
 }
 
+bool slow_call_is_weak(uint8_t number)
+{
+	enum slow_when when = slow_call_get(number)->when;
+
+	return when == SLOW_COPY_BACK || when == SLOW_ON_TEXT;
+}
+
 bool slow_call_is_builtin(uint8_t number)
 {
 	return number && !slow_call_get(number)->file;
