@@ -89,11 +89,20 @@ static void test_called_on_numbers(void **state)
 	site.runs_python = true;
 	assert_false(argument_is_trivial(&site));
 	site.runs_python = false;
+	/* timedelta(days=7); date + timedelta */
 	strcpy(site.operands[0].shape, "type");
+	assert_true(argument_is_trivial(&site));
+	strcpy(site.operands[0].shape, "Factory");
 	assert_false(argument_is_trivial(&site));
-	/* x ** 2, where x was gone. */
 	site.kind = OPERATION_BINARY;
+	site.operands[1].callable = site.operands[0].callable = false;
+	site.operands[0].kind = site.operands[1].kind = CONTENT_VALUE;
+	strcpy(site.operands[0].shape, "date");
+	strcpy(site.operands[1].shape, "timedelta");
 	site.operand_count = 2;
+	assert_true(argument_is_trivial(&site));
+	/* x ** 2, where x was gone. */
+	site.operands[1] = (struct argument_operand){ .kind = CONTENT_INT, .shape = "int" };
 	site.operands[0] = (struct argument_operand){ .kind = CONTENT_OTHER, .shape = "?" };
 	assert_true(argument_is_trivial(&site));
 	strcpy(site.operands[0].shape, "Thing");
