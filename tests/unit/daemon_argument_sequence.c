@@ -164,7 +164,7 @@ static void test_store_of_what_grows(void **state)
 {
 	struct fixture *fixture = *state;
 	const struct compiled_code *code = compiled_function(fixture->compiled, "grow");
-	uint32_t site = call_at(fixture, "loop", 4), built, store;
+	uint32_t site = call_at(fixture, "loop", 4), built = ID_NONE, store = ID_NONE;
 	int offset = compiled_offset(code, 46, "BUILD_LIST", 0);
 
 	/* What makes the list is another instruction in each version: the last before the store. */
