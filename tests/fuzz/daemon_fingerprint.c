@@ -75,9 +75,13 @@ static void judge_site(const struct argument_site *site)
 {
 	const struct call_site call = { .does.elementwise = true };
 	bool element = argument_takes_element(site), scalars = argument_calls_on_scalars(site);
-	bool elements = argument_works_on_elements(site, &call);
+	bool elements = argument_works_on_elements(site, &call, false);
+	bool items = argument_works_on_elements(site, &call, true);
 
-	fuzz_must(element + scalars + elements <= 1);
+	fuzz_must(element + scalars + elements <= 1 && element + scalars + items <= 1);
+	fuzz_must(!elements || items);
+	fuzz_must(!items || elements || site->kind == OPERATION_CALL ||
+		  site->kind == OPERATION_BINARY || site->kind == OPERATION_COMPARE);
 	fuzz_must(!element || site->kind == OPERATION_SUBSCRIPT ||
 		  site->kind == OPERATION_STORE_SUBSCRIPT);
 	fuzz_must(!scalars || (site->kind == OPERATION_CALL && !site->of_callee));
