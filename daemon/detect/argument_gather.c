@@ -268,6 +268,13 @@ static void judge_elements(struct argument_facts *facts, const struct argument_s
 				    : argument_part_of_elements(site, facts->loop_trips);
 }
 
+/* In the last sample, or in most of them; whether a copy is needed is told by all calls. */
+static bool meets(const struct argument_site *site, enum slow_when when)
+{
+	return argument_meets(site, when) ||
+	       (when != SLOW_COPY && 2 * site->slow_met > site->slow_read);
+}
+
 static void judge_slow(struct argument_facts *facts, const struct argument_site *site)
 {
 	enum slow_when when;
@@ -285,17 +292,17 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 		facts->growing |= facts->veto.result_replaces;
 		break;
 	case SLOW_AT_FRONT:
-		facts->cut |= argument_meets(site, when);
+		facts->cut |= meets(site, when);
 		break;
 	case SLOW_SEARCH:
-		facts->searched |= argument_meets(site, when);
+		facts->searched |= meets(site, when);
 		break;
 	case SLOW_LOOKS:
 		facts->searched = true;
 		break;
 	case SLOW_ON_PIECES:
 	case SLOW_ON_VALUE:
-		facts->elements = facts->keeps_receiver && argument_meets(site, when);
+		facts->elements = facts->keeps_receiver && meets(site, when);
 		facts->summary->elements = facts->summary->slow;
 		break;
 	case SLOW_PREPARES:
@@ -304,22 +311,22 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 			interval_wilson(facts->first_alike, facts->first_pairs).low > FIRST_LOW;
 		break;
 	case SLOW_ON_ROW:
-		facts->slow = facts->call.in_loop && argument_meets(site, when);
+		facts->slow = facts->call.in_loop && meets(site, when);
 		break;
 	case SLOW_OF_OBJECT_ON_FEW:
 		/* Element by element, whatever each of them costs. */
-		facts->slow = !facts->elements && argument_meets(site, when);
+		facts->slow = !facts->elements && meets(site, when);
 		break;
 	case SLOW_ON_LOOP_ROW:
-		facts->slow = facts->on_loop_item && argument_meets(site, when);
+		facts->slow = facts->on_loop_item && meets(site, when);
 		break;
 	case SLOW_INVERTS:
-		facts->slow = facts->veto.multiplied && argument_meets(site, when);
+		facts->slow = facts->veto.multiplied && meets(site, when);
 		break;
 	case SLOW_ELEMENT:
 	case SLOW_ON_VECTOR:
-		facts->slow = !(facts->call.in_loop && facts->call.does.elementwise) &&
-			      argument_meets(site, when);
+		facts->slow =
+			!(facts->call.in_loop && facts->call.does.elementwise) && meets(site, when);
 		break;
 	case SLOW_UFUNC:
 		/* In a loop over elements all of them could be worked on at once. */
@@ -330,7 +337,7 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 		facts->summary->elements = facts->summary->slow;
 		break;
 	default:
-		facts->slow = argument_meets(site, when);
+		facts->slow = meets(site, when);
 	}
 }
 

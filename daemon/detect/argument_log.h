@@ -66,7 +66,10 @@ struct argument_site {
 	bool counted;     /* the loop around it goes over numbers in a row: range(), enumerate() */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
-	uint8_t slow;   /* slow_call.h's number of what it calls */
+	uint8_t slow; /* slow_call.h's number of what it calls */
+	/* Samples whose operands were read, and those of them that had it slow (argument_meets.h).
+	 */
+	uint32_t slow_read, slow_met;
 	bool makes_row; /* slow_call_makes_row() was seen in it */
 	/* Samples whose operands were read, and those of them that had single numbers alone. */
 	uint32_t read, on_numbers;

@@ -359,6 +359,12 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 		frame->flags |= ARGUMENT_DIRECT;
 	else if (site)
 		note_callee(sampler, frame, site, stack, frame_number);
+	/* What the last sample had may be what it has in no other one: a call at its very
+	 * beginning. */
+	if (site && values.count && site->slow) {
+		site->slow_read++;
+		site->slow_met += argument_meets(site, slow_call_get(site->slow)->when);
+	}
 	if (site)
 		sampler->sample.frame_count++;
 }
