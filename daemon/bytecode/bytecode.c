@@ -102,3 +102,9 @@ const struct bytecode_instruction *bytecode_at(const struct bytecode *bytecode, 
 		       ? &bytecode->instructions[low - 1]
 		       : NULL;
 }
+
+bool bytecode_is_subscript(const struct bytecode_instruction *instruction)
+{
+	return !strncmp(instruction->name, "BINARY_SUBSCR", 13) ||
+	       (!strcmp(instruction->name, "BINARY_OP") && instruction->argument == 26);
+}

@@ -13,6 +13,7 @@
 
 #include "pyintrospect/code_object.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Larger code objects are not looked into. */
@@ -41,5 +42,8 @@ void bytecode_deinit(struct bytecode *bytecode);
 
 /* The instruction that a byte offset is in (caches included); NULL: none. */
 const struct bytecode_instruction *bytecode_at(const struct bytecode *bytecode, int offset);
+
+/* x[i]: an instruction of its own, and BINARY_OP's 26 from 3.14 on. */
+bool bytecode_is_subscript(const struct bytecode_instruction *instruction);
 
 #endif

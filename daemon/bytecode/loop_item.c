@@ -33,18 +33,16 @@ static void find_items(const struct bytecode *bytecode, size_t index, struct ite
 static bool is_item(const struct items *items, struct variable variable)
 {
 	for (size_t i = 0; variable.storage && i < items->count; i++)
-		if (items->variables[i].storage == variable.storage &&
-		    items->variables[i].index == variable.index)
+		if (variable_is(items->variables[i], variable))
 			return true;
 	return false;
 }
 
-/* x[i], x[i:j]: 3.14 has BINARY_OP 26 for the first. */
+/* x[i], x[i:j] */
 static bool finds(const struct bytecode_instruction *instruction)
 {
-	return text_starts_with(instruction->name, "BINARY_SUBSCR") ||
-	       text_starts_with(instruction->name, "BINARY_SLICE") ||
-	       (!strcmp(instruction->name, "BINARY_OP") && instruction->argument == 26);
+	return bytecode_is_subscript(instruction) ||
+	       text_starts_with(instruction->name, "BINARY_SLICE");
 }
 
 /* Of the instruction that takes them: 3.11's PRECALL has a CALL behind it that does. */
@@ -151,8 +149,7 @@ static bool adds_up(const struct bytecode *bytecode, const struct statement *sta
 		return false;
 	operands_variables(bytecode->code, &bytecode->instructions[both.begin], false, read);
 	/* A double load is both operands at once. */
-	return right.begin <= both.begin + 1 && read[0].storage == statement->assigned.storage &&
-	       read[0].index == statement->assigned.index;
+	return right.begin <= both.begin + 1 && variable_is(read[0], statement->assigned);
 }
 
 /* Assigned in the loop, and not before it is read. */
@@ -166,8 +163,7 @@ static bool is_carried(const struct bytecode *bytecode, const struct loop *loop,
 			continue;
 		operands_variables(bytecode->code, &bytecode->instructions[i], true, assigned);
 		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			if (assigned[v].storage == variable.storage &&
-			    assigned[v].index == variable.index)
+			if (variable_is(assigned[v], variable))
 				return false;
 	}
 	return loop_assigns(bytecode, loop, variable);

@@ -27,6 +27,11 @@ struct variable {
 
 #define VARIABLES_MAX 2 /* 3.13's double instructions have two */
 
+static inline bool variable_is(struct variable one, struct variable other)
+{
+	return one.storage == other.storage && one.index == other.index;
+}
+
 /* Those an instruction assigns or reads, in the order of its name. */
 void operands_variables(const struct python_code *code,
 			const struct bytecode_instruction *instruction, bool assigned,

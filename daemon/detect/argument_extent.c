@@ -66,13 +66,6 @@ static bool is_neutral(const char *name)
 	return false;
 }
 
-/* 3.14: BINARY_OP 26. */
-static bool is_subscript(const struct bytecode_instruction *instruction)
-{
-	return !strncmp(instruction->name, "BINARY_SUBSCR", 13) ||
-	       (!strcmp(instruction->name, "BINARY_OP") && instruction->argument == 26);
-}
-
 int argument_extent_origin(const struct bytecode *bytecode, int offset)
 {
 	const struct bytecode_instruction *instruction = bytecode_at(bytecode, offset);
@@ -85,7 +78,7 @@ int argument_extent_origin(const struct bytecode *bytecode, int offset)
 	/* 3.11: the call may be made by the first of the two. */
 	if (!strncmp(instruction->name, "PRECALL", 7) && index + 1 < bytecode->count)
 		instruction = &bytecode->instructions[++index];
-	if (strncmp(instruction->name, "CALL", 4) != 0 && !is_subscript(instruction))
+	if (strncmp(instruction->name, "CALL", 4) != 0 && !bytecode_is_subscript(instruction))
 		return -1;
 	while (index-- > 0) {
 		instruction = &bytecode->instructions[index];

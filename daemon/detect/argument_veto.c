@@ -31,8 +31,7 @@ static void read_variables(const struct bytecode *bytecode, const struct operand
 static bool is_stored(const struct stored *stored, struct variable variable)
 {
 	for (size_t i = 0; i < stored->count; i++)
-		if (stored->variables[i].storage == variable.storage &&
-		    stored->variables[i].index == variable.index)
+		if (variable_is(stored->variables[i], variable))
 			return true;
 	return false;
 }
@@ -146,14 +145,13 @@ static bool result_replaces(const struct bytecode *bytecode, size_t index,
 	for (size_t i = operands.begin; i < operands.end; i++) {
 		read_variables(bytecode, &operands, i, read);
 		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			if (read[v].storage == assigned[0].storage &&
-			    read[v].index == assigned[0].index)
+			if (variable_is(read[v], assigned[0]))
 				return true;
 	}
 	return false;
 }
 
-/* x[0]: a constant, and the subscript behind it (3.14: BINARY_OP 26). */
+/* x[0]: a constant, and the subscript behind it. */
 static bool takes_item(const struct bytecode *bytecode, size_t next)
 {
 	const struct bytecode_instruction *index, *subscript;
@@ -165,8 +163,7 @@ static bool takes_item(const struct bytecode *bytecode, size_t next)
 	/* 3.15 has -1 among its common constants. */
 	return (!strcmp(index->name, "LOAD_CONST") || !strcmp(index->name, "LOAD_SMALL_INT") ||
 		!strcmp(index->name, "LOAD_COMMON_CONSTANT")) &&
-	       (text_starts_with(subscript->name, "BINARY_SUBSCR") ||
-		(!strcmp(subscript->name, "BINARY_OP") && subscript->argument == 26));
+	       bytecode_is_subscript(subscript);
 }
 
 /* BINARY_OP's argument 4; to 3.10 an instruction of its own. */
