@@ -15,6 +15,11 @@
  */
 #define ROW_SAMPLES_MIN 8
 #define ROWS_IN_VAIN    4
+/* Samples of a site for each comparison of its calls that it should have come to. */
+#define BEHIND_SAMPLES 8
+/* A function in C that takes so much of the time may be worth a cache, however little it is given.
+ */
+#define ROW_SHARE_OF 16
 
 /*
  * Effort spent on a site: comparisons, and watches that came to none. A site whose calls
@@ -34,10 +39,12 @@ static uint32_t watched_so_far(const struct argument_site *site)
  * Its arguments could be the keys of a cache, or come back with who holds them. A row says as much
  * of repetition as several shorter watches do, too.
  */
-static bool is_worth_a_row(const struct argument_site *site)
+static bool is_worth_a_row(const struct argument_log *log, const struct argument_site *site)
 {
-	if (!(site->of_callee || site->runs_python || argument_is_given_much(site)) ||
-	    !site->comparable || site->samples < ROW_SAMPLES_MIN ||
+	bool works = site->of_callee || site->runs_python || argument_is_given_much(site) ||
+		     (site->kind == OPERATION_CALL && ROW_SHARE_OF * site->samples >= log->seen);
+
+	if (!works || !site->comparable || site->samples < ROW_SAMPLES_MIN ||
 	    site->rows >= (site->row_alike ? ARGUMENT_ROWS : ROWS_IN_VAIN))
 		return false;
 	for (size_t i = 0; i < site->operand_count; i++)
@@ -72,19 +79,41 @@ static bool begins_below(const struct argument_site *site, const struct python_f
 	return site->of_part && f && watched && code_entry(frames[watched - 1].code) >= 0;
 }
 
+bool argument_is_behind(const struct argument_log *log, const struct argument_sample *sample)
+{
+	const struct argument_site *site = &log->sites[sample->frames[0].site];
+
+	return sample->frame_count && site->comparable && site->samples >= ROW_SAMPLES_MIN &&
+	       BEHIND_SAMPLES * (uint64_t)watched_so_far(site) < site->samples;
+}
+
+/* What is known of a site, for the samples that it has. */
+struct effort {
+	uint32_t known;
+	uint64_t samples;
+};
+
+/* Where the time is, more is to be known. */
+static bool is_less(struct effort a, struct effort b)
+{
+	return a.known < ARGUMENT_COMPARISONS &&
+	       (double)a.known * (double)b.samples < (double)b.known * (double)a.samples;
+}
+
 struct argument_choice argument_choose(struct argument_log *log,
 				       const struct argument_sample *sample, const size_t *own,
 				       const struct python_frame *frames)
 {
 	struct argument_choice choice = { 0 };
-	uint32_t least = ARGUMENT_COMPARISONS;
+	struct effort least = { ARGUMENT_COMPARISONS, 1 };
 
 	for (unsigned f = 0; f < sample->frame_count; f++) {
 		uint32_t entry = entry_to_watch(log, sample, own, frames, f);
 		const struct argument_site *site = &log->sites[sample->frames[f].site];
 		size_t watched = own[f];
-		bool row = is_worth_a_row(site);
-		uint32_t known = row ? 1 + site->rows : watched_so_far(site);
+		bool row = is_worth_a_row(log, site);
+		struct effort effort = { row ? 1 + site->rows : watched_so_far(site),
+					 site->samples };
 		bool possible = site->comparable;
 
 		/* What is awaited is called by another instruction: it is watched where it begins.
@@ -92,17 +121,18 @@ struct argument_choice argument_choose(struct argument_log *log,
 		if (site->awaits)
 			possible &= row && watched && frames[watched - 1].code->coroutine;
 		/* Watches of rare sites, and of unreadable operands, come to nothing. */
-		if (possible && known < least) {
+		if (possible && is_less(effort, least)) {
 			bool at_entry = site->awaits || begins_below(site, frames, watched, f);
 
-			least = known;
+			least = effort;
 			choice = (struct argument_choice){ &frames[watched - at_entry],
 							   sample->frames[f].site, row, at_entry };
 		}
-		known = entry == ID_NONE ? least
-					 : watched_so_far(&log->sites[entry]) / SITES_OF_AN_ENTRY;
-		if (known < least) {
-			least = known;
+		if (entry == ID_NONE)
+			continue;
+		effort.known = watched_so_far(&log->sites[entry]) / SITES_OF_AN_ENTRY;
+		if (is_less(effort, least)) {
+			least = effort;
 			choice = (struct argument_choice){ &frames[own[f]], entry, false, true };
 		}
 	}

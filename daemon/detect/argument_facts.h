@@ -27,6 +27,7 @@ struct argument_summary {
 	uint64_t trips;             /* of the innermost loop; 0: unknown */
 	struct saved_part elements; /* where it takes them one by one */
 	struct saved_part slow;     /* where it is a slow call */
+	struct saved_part few;      /* where its arguments come back after others */
 	double repeated;            /* share of calls that repeat the one before; 0: unknown */
 	uint32_t repeated_of;       /* calls that this is known of */
 	/* That is of the calls of the site's function, from wherever: its entry; ID_NONE: it is

@@ -47,6 +47,10 @@
 #define ROWS_RECURRING_MIN 2
 #define ROWS_ALIKE_MIN     4
 #define ROW_HELD_MIN       12 /* in one row */
+/* Of a function in C; what a cache takes is a tenth of it. */
+#define CACHED_CALL_NS 3000.0
+/* A stop at the call takes so much of the thread's own time (docs/MEASURED.md, "Rows of calls"). */
+#define TRAP_NS 30000.0
 /* Of pairs of the same objects, one in so many may have other contents: what is kept of one goes
  * then. */
 #define ROW_CHANGES_OF 16
@@ -275,6 +279,23 @@ static bool meets(const struct argument_site *site, enum slow_when when)
 	       (when != SLOW_COPY && 2 * site->slow_met > site->slow_read);
 }
 
+/* solve(a, b) with the same a as the call before, by samples or by calls watched. */
+static void judge_prepared(struct argument_facts *facts, const struct argument_site *site)
+{
+	double kept = site->compared ? (double)site->first_kept / site->compared : 0;
+
+	facts->slow = (facts->first_pairs >= PAIRS_MIN &&
+		       interval_wilson(facts->first_alike, facts->first_pairs).low > FIRST_LOW) ||
+		      (site->compared >= PAIRS_MIN &&
+		       interval_wilson(site->first_kept, site->compared).low > FIRST_LOW);
+	if (site->compared < PAIRS_MIN || kept >= 1)
+		return;
+	/* The first of them prepares it in any case. */
+	facts->summary->slow.low *= kept;
+	facts->summary->slow.middle *= kept;
+	facts->summary->slow.high *= kept;
+}
+
 static void judge_slow(struct argument_facts *facts, const struct argument_site *site)
 {
 	enum slow_when when;
@@ -306,9 +327,7 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 		facts->summary->elements = facts->summary->slow;
 		break;
 	case SLOW_PREPARES:
-		facts->slow =
-			facts->first_pairs >= PAIRS_MIN &&
-			interval_wilson(facts->first_alike, facts->first_pairs).low > FIRST_LOW;
+		judge_prepared(facts, site);
 		break;
 	case SLOW_ON_ROW:
 		facts->slow = facts->call.in_loop && meets(site, when);
@@ -357,9 +376,20 @@ static bool is_held(const struct argument_site *site)
 	       HELD_CHANGES_OF * site->held_changed <= site->held_again;
 }
 
-static void judge_few(struct argument_facts *facts, const struct argument_site *site)
+/* A call takes longer than a look into a cache, by how often it is met and seen. */
+static bool takes_long(const struct argument_facts *facts, const struct argument_site *site,
+		       const struct argument_log *log)
 {
-	bool works = site->of_callee || site->runs_python || argument_is_given_much(site);
+	double gap_ns = site->row_gaps ? (double)site->row_gaps_ns / site->row_gaps : 0;
+
+	return (gap_ns - TRAP_NS) * facts->seen >= CACHED_CALL_NS * (double)log->sample_count;
+}
+
+static void judge_few(struct argument_facts *facts, const struct argument_site *site,
+		      const struct argument_log *log)
+{
+	bool works = site->of_callee || site->runs_python || argument_is_given_much(site) ||
+		     takes_long(facts, site, log);
 	const struct argument_summary *summary = facts->summary;
 	double n = (double)summary->judged, alike = 0;
 
@@ -379,14 +409,15 @@ static void judge_few(struct argument_facts *facts, const struct argument_site *
 			      (facts->few_held && is_held(site) && comes_back(summary)));
 		return;
 	}
+	if (works && comes_back(summary)) {
+		facts->few = true;
+		return;
+	}
 	/* Data that is other data a moment later does not come back among all samples. */
 	if (works && site->row_recurring >= ROWS_RECURRING_MIN &&
 	    site->row_alike >= ROWS_ALIKE_MIN) {
 		facts->few = true;
-		return;
-	}
-	if (works && comes_back(summary)) {
-		facts->few = true;
+		facts->summary->few = argument_part_of_few(site);
 		return;
 	}
 	if ((site->kind != OPERATION_CALL && site->kind != OPERATION_CALL_UNPACKED) ||
@@ -428,7 +459,8 @@ static bool differs_by_call(const struct argument_site *site)
 	       DIFFERS_REPEATED_OF * site->repeated < site->compared;
 }
 
-static void judge_site(struct argument_facts *facts, const struct argument_site *site)
+static void judge_site(struct argument_facts *facts, const struct argument_site *site,
+		       const struct argument_log *log)
 {
 	struct argument_summary *summary = facts->summary;
 	bool comparable = summary->judged >= ARGUMENT_JUDGED_MIN &&
@@ -452,7 +484,7 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	if (!comparable || facts->same ||
 	    (facts->again && summary->repeated > REPEATED_RATHER_THAN_FEW))
 		return;
-	judge_few(facts, site);
+	judge_few(facts, site, log);
 	/* A cache saves more than what the call before it left does. */
 	if (facts->few)
 		facts->again = false;
@@ -549,7 +581,7 @@ int argument_gather(struct argument_facts *facts, const struct argument_log *log
 			continue;
 		error = find_bytecode_facts(&facts[id], &log->sites[id], sites);
 		if (!error)
-			judge_site(&facts[id], &log->sites[id]);
+			judge_site(&facts[id], &log->sites[id], log);
 	}
 	if (!error)
 		argument_relations_judge(facts, log);

@@ -45,6 +45,19 @@ static unsigned frame_around(const struct refuting *refuting, const struct argum
 	return around;
 }
 
+/* Is frame f, with the outer one around it, called there in a loop, or by a library's code? */
+static bool is_looped(const struct refuting *refuting, const struct argument_sample *sample,
+		      unsigned f, unsigned around)
+{
+	for (; f < around; f++) {
+		if (f + 1 < around && refuting->facts[sample->frames[f + 1].site].call.in_loop)
+			return true;
+		if (sample->frames[f].flags & ARGUMENT_APART && f + 1 < sample->frame_count)
+			return true;
+	}
+	return false;
+}
+
 static void count_inside(struct refuting *refuting, uint32_t outer)
 {
 	const struct argument_log *log = refuting->log;
@@ -61,6 +74,7 @@ static void count_inside(struct refuting *refuting, uint32_t outer)
 				continue;
 			inside->samples++;
 			inside->under += f < around;
+			inside->looped += f < around && is_looped(refuting, sample, f, around);
 		}
 	}
 }
@@ -127,7 +141,7 @@ static bool is_refuted_inside(struct refuting *refuting, uint32_t outer)
 		/* library.pop(handle) in a loop: what it gives is not in its arguments. */
 		if (site->foreign)
 			return true;
-		if (facts->call.in_loop)
+		if (facts->call.in_loop || 2 * inside->looped > inside->under)
 			continue;
 		if (works_on_state(refuting, inner))
 			return true;
@@ -175,7 +189,8 @@ static bool is_entry_refuted(struct refuting *refuting, uint32_t entry)
 			continue;
 		judged += facts->summary->judged;
 		state += is_made_of_data(refuting, inner) ? 0 : facts->state;
-		if (!facts->call.in_loop && site->compared >= INSIDE_MIN &&
+		if (!facts->call.in_loop && 2 * inside->looped <= inside->under &&
+		    site->compared >= INSIDE_MIN &&
 		    site->repeated < INSIDE_PART * repeated * site->compared)
 			return true;
 	}

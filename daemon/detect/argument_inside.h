@@ -10,6 +10,7 @@
 struct argument_inside {
 	uint32_t samples; /* of this inner site */
 	uint32_t under;   /* of them, with the outer one around */
+	uint32_t looped;  /* and of these, in a loop or a library in between: many a call of it */
 };
 
 /*

@@ -22,6 +22,8 @@
 #define ARGUMENT_FRAMES_MAX   3 /* own frames of a sample */
 #define ARGUMENT_OPERANDS_MAX 8 /* of an instruction that are told apart */
 
+#define ARGUMENT_ROW_MAX 16 /* calls in a row that are compared with one another */
+
 /* Offset of a site that is not an instruction: the calls of a function, from wherever. */
 #define ARGUMENT_ENTRY (-1)
 
@@ -86,6 +88,13 @@ struct argument_site {
 	/* Of many calls in a row, pairs of any two: all, those with the same contents, and watches
 	 * with one of these. */
 	uint32_t row_pairs, row_alike, row_recurring;
+	/* Of these pairs, those half a row or further apart, and of them those with the same. */
+	uint32_t row_far_pairs, row_far_alike;
+	/* Calls of rows, and those of them with the contents of an earlier one of their row. */
+	uint32_t row_calls, row_hits;
+	/* CPU time from one call of a row to the next: each row's middle one, added up. */
+	uint64_t row_gaps_ns;
+	uint32_t row_gaps;
 	/* Of these pairs, those of the same objects: with the same contents, and with others. */
 	uint32_t row_held, row_changed;
 	uint32_t rows; /* times that so many were watched */
@@ -108,11 +117,12 @@ enum argument_flag {
 	ARGUMENT_IN_SLOW = 32,  /* the site's slow call runs */
 	ARGUMENT_ITERATOR = 64, /* one is an iterator: it can be compared where the call begins */
 	ARGUMENT_DIRECT = 128,  /* no Python function runs that it has called */
+	ARGUMENT_APART = 256,   /* a library's frames are between this one and the next */
 };
 
 struct argument_frame {
 	uint32_t site;
-	uint8_t flags; /* enum argument_flag */
+	uint16_t flags; /* enum argument_flag */
 	uint8_t loop_count;
 	uint8_t operand_count;
 	uint64_t largest; /* items or bytes of the largest operand that is a sequence */

@@ -22,6 +22,8 @@
 #define SCALARS_A_CALL 1.5
 /* Of how often calls repeat: four times of five the share lies in the interval. */
 #define REPEATS_QUANTILE 1.2815515655446004
+/* Equal calls so far apart as half a row are no fewer than chance would have it. */
+#define NONE_FAR_CHANCE 0.05
 /* Something is saved in any case, or nobody would write it so. */
 #define PART_MIN 0.05
 
@@ -126,4 +128,27 @@ struct saved_part argument_part_of_repeats(double repeated, uint32_t compared, u
 		chance = interval_score((uint64_t)llround(repeated * compared), compared,
 					REPEATS_QUANTILE);
 	return (struct saved_part){ part, fmin(chance.low, part), fmax(chance.high, part) };
+}
+
+/* The chance that of alike equal pairs so few are far apart, did distance not matter. */
+static double chance_of_so_few(uint32_t far_alike, uint32_t alike, double far_part)
+{
+	double chance = 0, term = pow(1 - far_part, alike);
+
+	for (uint32_t k = 0; k <= far_alike; k++) {
+		chance += term;
+		term *= (double)(alike - k) / (k + 1) * far_part / (1 - far_part);
+	}
+	return chance;
+}
+
+struct saved_part argument_part_of_few(const struct argument_site *site)
+{
+	double far_part = site->row_pairs ? (double)site->row_far_pairs / site->row_pairs : 0;
+
+	if (!site->row_calls || far_part <= 0 ||
+	    chance_of_so_few(site->row_far_alike, site->row_alike, far_part) >= NONE_FAR_CHANCE)
+		return all_of_it;
+	return argument_part_of_repeats((double)site->row_hits / site->row_calls, site->row_calls,
+					0);
 }

@@ -30,4 +30,11 @@ struct saved_part argument_part_of_slow(uint8_t slow);
  * a loop of so many rounds do; 0: not known. */
 struct saved_part argument_part_of_repeats(double repeated, uint32_t compared, uint64_t trips);
 
+/*
+ * Of calls that come back after others, as rows of them show: all but the first of each, where they
+ * come back from as far as a row reaches; those that were met again, where they come back at once
+ * and no later.
+ */
+struct saved_part argument_part_of_few(const struct argument_site *site);
+
 #endif

@@ -397,8 +397,13 @@ static void note_frames(struct argument_sampler *sampler, const struct python_st
 	size_t object = 0;
 
 	sampler->sample = (struct argument_sample){ .cut = sampler->cut, .timeless = timeless };
-	for (size_t i = 0; i < sampler->own_count; i++)
+	for (size_t i = 0; i < sampler->own_count; i++) {
+		uint8_t number = sampler->sample.frame_count;
+
 		note_frame(sampler, stack, sampler->own[i], values[i], &object);
+		if (i + 1 < sampler->own_count && sampler->own[i + 1] != sampler->own[i] + 1)
+			sampler->sample.frames[number].flags |= ARGUMENT_APART;
+	}
 	sampler->taken = sampler->sample.frame_count > 0;
 }
 
@@ -479,6 +484,11 @@ void argument_sampler_peek(struct argument_sampler *sampler, const struct python
 	if (is_readable(stack) && read_values(sampler, stack, values) &&
 	    (!moves || is_still_there(sampler, stack)))
 		note_frames(sampler, stack, values, moves);
+}
+
+bool argument_sampler_is_behind(const struct argument_sampler *sampler)
+{
+	return sampler->taken && argument_is_behind(&sampler->log, &sampler->sample);
 }
 
 struct argument_choice argument_sampler_choose(struct argument_sampler *sampler,

@@ -38,6 +38,9 @@ void argument_sampler_peek(struct argument_sampler *sampler, const struct python
 void argument_sampler_log(struct argument_sampler *sampler, uint64_t event_ns, uint64_t time_ns,
 			  uint32_t node);
 
+/* In the stop after a sample was taken: argument_is_behind() of it. */
+bool argument_sampler_is_behind(const struct argument_sampler *sampler);
+
 /*
  * In the stop after a sample was taken: of its frames with operands that can be
  * compared, and of its functions that are called from several places, the one that
@@ -58,9 +61,10 @@ bool argument_sampler_read_entry(struct argument_sampler *sampler, const struct 
 /* A call of the site, and the one before it. */
 void argument_sampler_compared(struct argument_sampler *sampler, uint32_t site,
 			       struct argument_contents contents, struct argument_contents before);
-/* A row of calls is over: the contents of each. */
+/* A row of calls is over: the contents of each, and the thread's CPU time when it began. */
 void argument_sampler_row(struct argument_sampler *sampler, uint32_t site,
-			  const struct argument_contents *contents, unsigned count);
+			  const struct argument_contents *contents, const uint64_t *running_ns,
+			  unsigned count);
 struct operand_reader *argument_sampler_operands(const struct argument_sampler *sampler);
 
 /* Its samples stand for the tree's time from now on (argument_weight.h), as far as memory goes. */

@@ -7,6 +7,8 @@
 #include "daemon/detect/argument_sampler.h"
 #include "daemon/detect/argument_sampler_internal.h"
 
+#include <stdlib.h>
+
 /*
  * The interpreter reads an instruction ahead: it may have pushed nothing yet of
  * what the one before leaves on the evaluation stack.
@@ -104,24 +106,53 @@ void argument_sampler_compared(struct argument_sampler *sampler, uint32_t id,
 	argument_site_compared(&sampler->log.sites[id], contents, before);
 }
 
+static int compare_gaps(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The middle one: a pass that ends within the row makes one of them long. */
+static uint64_t middle_gap(const uint64_t *running_ns, unsigned count)
+{
+	uint64_t gaps[ARGUMENT_ROW_MAX];
+
+	for (unsigned i = 1; i < count; i++)
+		gaps[i - 1] = running_ns[i] - running_ns[i - 1];
+	qsort(gaps, count - 1, sizeof(*gaps), compare_gaps);
+	return gaps[(count - 1) / 2];
+}
+
 void argument_sampler_row(struct argument_sampler *sampler, uint32_t site,
-			  const struct argument_contents *contents, unsigned count)
+			  const struct argument_contents *contents, const uint64_t *running_ns,
+			  unsigned count)
 {
 	struct argument_site *row = &sampler->log.sites[site];
 	uint32_t alike = 0;
 
 	for (unsigned i = 0; i < count; i++) {
+		bool hit = false;
+
 		for (unsigned k = 0; k < i; k++) {
 			bool same = contents[i].number == contents[k].number;
 			bool held = contents[i].objects == contents[k].objects;
+			bool far = i - k >= ARGUMENT_ROW_MAX / 2;
 
 			alike += same;
+			hit |= same;
+			row->row_far_pairs += far;
+			row->row_far_alike += far && same;
 			row->row_held += same && held;
 			row->row_changed += held && !same;
 		}
+		row->row_hits += hit;
 		if (i)
 			argument_sampler_compared(sampler, site, contents[i], contents[i - 1]);
 	}
+	row->row_calls += count;
+	row->row_gaps_ns += middle_gap(running_ns, count);
+	row->row_gaps++;
 	row->row_pairs += count * (count - 1) / 2;
 	row->row_alike += alike;
 	row->row_recurring += alike > 0;

@@ -15,6 +15,8 @@ struct saved_part argument_summary_part(const struct argument_summary *summary,
 	case ARGUMENT_REPEATED:
 		return argument_part_of_repeats(summary->repeated, summary->repeated_of,
 						summary->trips);
+	case ARGUMENT_FEW:
+		return summary->few.middle > 0 ? summary->few : argument_part_of_repeats(0, 0, 0);
 	default:
 		return argument_part_of_repeats(0, 0, 0);
 	}

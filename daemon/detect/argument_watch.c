@@ -66,7 +66,8 @@ static int argument_watch_disarm(struct argument_watch *watch, struct argument_s
 	if (slot != ARGUMENT_WATCH_NO_SLOT) {
 		breakpoint_disarm(&tracee->events, (unsigned)slot);
 		if (watch->row_count > 1)
-			argument_sampler_row(sampler, watch->site, watch->row, watch->row_count);
+			argument_sampler_row(sampler, watch->site, watch->row, watch->running_ns,
+					     watch->row_count);
 	}
 	watch->slot = ARGUMENT_WATCH_NO_SLOT;
 	return slot;
@@ -75,7 +76,7 @@ static int argument_watch_disarm(struct argument_watch *watch, struct argument_s
 static bool is_over(struct argument_watch *watch, struct argument_sampler *sampler,
 		    struct tracee *tracee)
 {
-	if (watch->met < (watch->in_row ? ARGUMENT_WATCH_ROW : MEETINGS) &&
+	if (watch->met < (watch->in_row ? ARGUMENT_ROW_MAX : MEETINGS) &&
 	    watch->traps < (watch->in_row ? ROW_TRAPS_MAX : TRAPS_MAX))
 		return false;
 	(void)argument_watch_disarm(watch, sampler, tracee);
@@ -84,17 +85,19 @@ static bool is_over(struct argument_watch *watch, struct argument_sampler *sampl
 
 /* The contents of a call that begins, or that they cannot be told. */
 static void note_call(struct argument_watch *watch, struct argument_sampler *sampler, bool known,
-		      struct argument_contents contents)
+		      struct argument_contents contents, const struct tracee *tracee)
 {
-	if (known && watch->in_row)
+	if (known && watch->in_row) {
+		watch->running_ns[watch->row_count] = thread_events_running_ns(&tracee->events);
 		watch->row[watch->row_count++] = contents;
-	else if (known && watch->compared)
+	} else if (known && watch->compared) {
 		argument_sampler_compared(sampler, watch->site, contents, watch->contents);
+	}
 	watch->compared = known;
 	watch->contents = contents;
 	/* What comes behind one that is not known is no longer in a row with those before. */
 	if (watch->in_row && !known && watch->row_count > 1)
-		watch->met = ARGUMENT_WATCH_ROW;
+		watch->met = ARGUMENT_ROW_MAX;
 	else if (watch->in_row && !known)
 		watch->row_count = 0;
 }
@@ -123,7 +126,7 @@ bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *
 	known = known && (watch->at_entry ? argument_sampler_read_entry(sampler, capture, &contents)
 					  : argument_sampler_read_next(sampler, capture,
 								       watch->offset, &contents));
-	note_call(watch, sampler, known, contents);
+	note_call(watch, sampler, known, contents, tracee);
 	return is_over(watch, sampler, tracee);
 }
 

@@ -23,7 +23,6 @@
 #include "daemon/detect/argument_sampler.h"
 
 #define ARGUMENT_WATCH_NO_SLOT (-1)
-#define ARGUMENT_WATCH_ROW     16 /* calls */
 
 struct tracee;
 
@@ -42,7 +41,8 @@ struct argument_watch {
 	uint64_t since_ns; /* armed, or met last */
 	bool in_row;
 	unsigned row_count;
-	struct argument_contents row[ARGUMENT_WATCH_ROW]; /* of calls in a row */
+	struct argument_contents row[ARGUMENT_ROW_MAX]; /* of calls in a row */
+	uint64_t running_ns[ARGUMENT_ROW_MAX];          /* the thread's CPU time at each */
 };
 
 void argument_watch_init(struct argument_watch *watch);

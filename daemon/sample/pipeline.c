@@ -282,11 +282,13 @@ static bool begin_memory_sample(struct pipeline *pipeline, struct pipeline_threa
 				 &pipeline->capture);
 }
 
-/* In the stop: one of both, what less was spent on first. */
+/* In the stop: one of both, what less was spent on first, or what the time here asks for. */
 static void begin_cycle(struct pipeline *pipeline, struct pipeline_thread *thread,
 			struct tracee *tracee)
 {
-	bool calls_first = governor_next_cycle(&pipeline->governor) == CYCLE_CALLS;
+	bool calls_first =
+		governor_next_cycle(&pipeline->governor) == CYCLE_CALLS ||
+		(pipeline->arguments && argument_sampler_is_behind(pipeline->arguments));
 
 	if (calls_first && pipeline_watch_calls(pipeline, thread, tracee))
 		return;

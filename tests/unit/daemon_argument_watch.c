@@ -93,7 +93,7 @@ static void test_traps(void **state)
 
 static void test_row(void **state)
 {
-	static const unsigned expected[][2] = { { 1, ARGUMENT_WATCH_ROW }, { 100, ROW_TRAPS } };
+	static const unsigned expected[][2] = { { 1, ARGUMENT_ROW_MAX }, { 100, ROW_TRAPS } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
