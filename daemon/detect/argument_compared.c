@@ -37,6 +37,7 @@ void argument_site_compared(struct argument_site *site, struct argument_contents
 	site->repeated += contents.number == before.number;
 	site->first_kept += contents.first && contents.first == before.first;
 	site->grown += contents.items > before.items && before.items;
+	site->shrunk += contents.items < before.items;
 	if (contents.items > site->most_items)
 		site->most_items = contents.items;
 	site->kept +=

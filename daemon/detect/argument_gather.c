@@ -282,18 +282,20 @@ static bool meets(const struct argument_site *site, enum slow_when when)
 /* solve(a, b) with the same a as the call before, by samples or by calls watched. */
 static void judge_prepared(struct argument_facts *facts, const struct argument_site *site)
 {
-	double kept = site->compared ? (double)site->first_kept / site->compared : 0;
+	struct saved_part *part = &facts->summary->slow;
+	struct saved_part kept;
 
 	facts->slow = (facts->first_pairs >= PAIRS_MIN &&
 		       interval_wilson(facts->first_alike, facts->first_pairs).low > FIRST_LOW) ||
 		      (site->compared >= PAIRS_MIN &&
 		       interval_wilson(site->first_kept, site->compared).low > FIRST_LOW);
-	if (site->compared < PAIRS_MIN || kept >= 1)
+	if (site->compared < PAIRS_MIN || !site->first_kept)
 		return;
 	/* The first of them prepares it in any case. */
-	facts->summary->slow.low *= kept;
-	facts->summary->slow.middle *= kept;
-	facts->summary->slow.high *= kept;
+	kept = argument_part_of_repeats((double)site->first_kept / site->compared, site->compared,
+					0);
+	*part = (struct saved_part){ part->middle * kept.middle, part->low * kept.low,
+				     part->high * kept.high };
 }
 
 static void judge_slow(struct argument_facts *facts, const struct argument_site *site)

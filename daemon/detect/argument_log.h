@@ -78,7 +78,8 @@ struct argument_site {
 	uint64_t samples; /* that fell into it, contents read or not */
 	/* By argument_watch.h: calls compared with the ones before them, and the same as those. */
 	uint32_t compared, repeated;
-	uint32_t grown;      /* of those compared, with more items than the one before */
+	/* Of those compared, with more items than the one before, and with fewer. */
+	uint32_t grown, shrunk;
 	uint32_t kept;       /* and with others than it, but for most of a list's items */
 	uint32_t first_kept; /* of those compared, that were given the same first */
 	uint32_t shifted; /* of those compared, on mostly the same part of an array, moved a little

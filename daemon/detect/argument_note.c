@@ -208,6 +208,28 @@ void argument_note_integer(struct argument_frame *frame, struct argument_site *s
 	};
 }
 
+void argument_note_range(struct argument_frame *frame, const struct argument_site *site)
+{
+	const struct argument_operand *text = NULL, *last = NULL, *before = NULL;
+
+	for (size_t k = 0; site->kind == OPERATION_CALL && k < site->operand_count; k++) {
+		const struct argument_operand *operand = &site->operands[k];
+
+		if (operand->role == OPERAND_SELF)
+			text = operand;
+		else if (!operand->callable) {
+			before = last;
+			last = operand;
+		}
+	}
+	if (!text || !before || last->kind != CONTENT_INT || before->kind != CONTENT_INT ||
+	    (text->kind != CONTENT_STR && text->kind != CONTENT_BYTES &&
+	     text->kind != CONTENT_BYTEARRAY))
+		return;
+	if (before->size < last->size && last->size <= text->size)
+		frame->largest = last->size - before->size;
+}
+
 /* To 3.10 a Python function is called through C, which takes no operands from the stack. */
 bool argument_calls_function(const struct argument_site *site)
 {

@@ -20,6 +20,12 @@ void argument_note_unused(struct argument_frame *frame, struct argument_site *si
 void argument_note_integer(struct argument_frame *frame, struct argument_site *site, size_t index,
 			   const struct operand_value *value);
 
+/*
+ * All operands being noted: text.count("x", 0, end) goes over a part of the text, which is what it
+ * is as long as.
+ */
+void argument_note_range(struct argument_frame *frame, const struct argument_site *site);
+
 /* To 3.10 a Python function is called through C, which takes no operands from the stack. */
 bool argument_calls_function(const struct argument_site *site);
 

@@ -67,17 +67,20 @@ static void find_store(struct argument_facts *facts, const struct argument_log *
 			facts[store].stores = id;
 }
 
-/* f(g(x)), (*x, y), where g(x), or the list that a tuple is made of, is longer each time: so is the
- * work on it, and one change mends both. */
+/*
+ * f(g(x)), (*x, y), where g(x), or the list that a tuple is made of, is longer each time: so is the
+ * work on it, and one change mends both. g(x).f() works on nothing else.
+ */
 static void inherit_growth(struct argument_facts *facts, const struct argument_log *log,
 			   uint32_t id)
 {
 	struct argument_facts *outer = &facts[id];
 	const struct argument_site *site = &log->sites[id];
+	bool makes = !site->of_callee && outer->most_items >= ARGUMENT_GROWN_ITEMS_MIN &&
+		     (site->kind == OPERATION_CALL || site->kind == OPERATION_BUILD);
 
-	if (site->offset == ARGUMENT_ENTRY || site->of_callee ||
-	    (site->kind != OPERATION_CALL && site->kind != OPERATION_BUILD) ||
-	    outer->most_items < ARGUMENT_GROWN_ITEMS_MIN)
+	if (site->offset == ARGUMENT_ENTRY || (site->of_callee && !site->of_library) ||
+	    (!makes && outer->origin < 0))
 		return;
 	for (uint32_t inner = 0; inner < log->site_count; inner++)
 		if (facts[inner].growing && is_within(facts, log, inner, id))

@@ -340,8 +340,10 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++)
 		argument_sampler_note_value(sampler, frame, site ? site : &unknown, &values, k,
 					    object);
-	if (site && values.count)
+	if (site && values.count) {
+		argument_note_range(frame, site);
 		site->foreign |= argument_is_foreign(site);
+	}
 	if (site && values.count && (argument_is_foreign(site) || argument_calls_cache(site)))
 		frame->flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
 	frame->operand_count =

@@ -42,6 +42,7 @@ static bool compare_values(struct argument_sampler *sampler, const struct captur
 	argument_sampler_read_contents(sampler, &values, 1, true);
 	for (size_t k = 0; k < site.operand_count; k++)
 		argument_sampler_note_value(sampler, &noted, &site, &values, k, &object);
+	argument_note_range(&noted, &site);
 	first = argument_first_given(&site);
 	*ret_contents = (struct argument_contents){
 		noted.contents, noted.objects,

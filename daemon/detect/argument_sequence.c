@@ -12,6 +12,10 @@
 /* Or: from call to call, of a sequence of so many items or more. */
 #define GROWN_COMPARED_MIN 8
 #define GROWN_LOW          0.6
+/* Or: of several sequences in turn, that grow by one each before the first of them comes again. */
+#define TURNS_COMPARED_MIN 24
+#define TURNS_GROWN_LOW    0.1
+#define TURNS_SHRUNK_OF    8
 /* Or: on a part of an array that moves a little. */
 #define SHIFTED_LOW 0.5
 /* Of a list that hardly changes; to sort one takes longer than to go over it. */
@@ -36,6 +40,10 @@ static void judge_growth(struct argument_facts *facts, const struct argument_sit
 	bool from_call_to_call = site->compared >= GROWN_COMPARED_MIN &&
 				 facts->most_items >= ARGUMENT_GROWN_ITEMS_MIN &&
 				 interval_wilson(site->grown, site->compared).low > GROWN_LOW;
+	bool in_turn = site->compared >= TURNS_COMPARED_MIN &&
+		       facts->most_items >= ARGUMENT_GROWN_ITEMS_MIN && !site->repeated &&
+		       TURNS_SHRUNK_OF * site->shrunk <= site->grown &&
+		       interval_wilson(site->grown, site->compared).low > TURNS_GROWN_LOW;
 
 	/* What an operator makes of a part is as large as the part: there is nothing to share. */
 	bool shifts = facts->call.in_loop && site->kind != OPERATION_BINARY &&
@@ -44,7 +52,7 @@ static void judge_growth(struct argument_facts *facts, const struct argument_sit
 
 	facts->growing = linear && (!site->of_callee || site->of_library) &&
 			 (sorts || !facts->veto.dropped) &&
-			 (from_sample_to_sample || from_call_to_call || shifts);
+			 (from_sample_to_sample || from_call_to_call || in_turn || shifts);
 }
 
 void argument_sequence_judge_kept(struct argument_facts *facts, const struct argument_site *site)
