@@ -23,8 +23,8 @@ struct argument_choice {
 };
 
 /*
- * Is less known of the calls that the sample's innermost own frame makes than the time in them would
- * have it? Native code offers an access to watch at every sample, and would take all of them.
+ * Is less known of the calls that the sample's innermost own frame makes than the time in them
+ * would have it? Native code offers an access to watch at every sample, and would take all of them.
  */
 bool argument_is_behind(const struct argument_log *log, const struct argument_sample *sample);
 

@@ -36,6 +36,7 @@ static void set_up(struct stack *stack)
 	}
 	assert_non_null(argument_log_site(&stack->log, &stack->codes[0], 8, &stack->inner));
 	assert_non_null(argument_log_site(&stack->log, &stack->codes[1], 16, &stack->outer));
+	site_of(stack, stack->inner)->samples = site_of(stack, stack->outer)->samples = 1;
 	stack->sample.frame_count = 2;
 	stack->sample.frames[0].site = stack->inner;
 	stack->sample.frames[1].site = stack->outer;
@@ -72,6 +73,55 @@ static void test_least_known(void **state)
 	site_of(&stack, stack.inner)->compared = ARGUMENT_COMPARISONS;
 	site_of(&stack, stack.outer)->compared = ARGUMENT_COMPARISONS;
 	assert_null(choose(&stack).frame);
+	argument_log_deinit(&stack.log);
+}
+
+/* Of two sites that are known as well, more is to be known of where the time is. */
+static void test_most_time(void **state)
+{
+	struct stack stack;
+
+	(void)state;
+	set_up(&stack);
+	make_comparable(&stack, stack.inner);
+	make_comparable(&stack, stack.outer);
+	site_of(&stack, stack.inner)->compared = site_of(&stack, stack.outer)->compared = 4;
+	site_of(&stack, stack.outer)->samples = 3;
+	assert_int_equal(choose(&stack).site, stack.outer);
+	site_of(&stack, stack.inner)->samples = 4;
+	assert_int_equal(choose(&stack).site, stack.inner);
+	argument_log_deinit(&stack.log);
+}
+
+/* A hot site of which little is known, whatever else its samples could be used for. */
+static void test_behind(void **state)
+{
+	struct stack stack;
+
+	(void)state;
+	set_up(&stack);
+	make_comparable(&stack, stack.inner);
+	assert_false(argument_is_behind(&stack.log, &stack.sample));
+	site_of(&stack, stack.inner)->samples = SAMPLES;
+	assert_true(argument_is_behind(&stack.log, &stack.sample));
+	site_of(&stack, stack.inner)->compared = SAMPLES;
+	assert_false(argument_is_behind(&stack.log, &stack.sample));
+	argument_log_deinit(&stack.log);
+}
+
+/* A function in C that is given little: a row where it takes much of the time. */
+static void test_row_in_c(void **state)
+{
+	struct stack stack;
+
+	(void)state;
+	set_up(&stack);
+	make_comparable(&stack, stack.inner);
+	site_of(&stack, stack.inner)->samples = SAMPLES;
+	stack.log.seen = 100 * SAMPLES;
+	assert_false(choose(&stack).in_row);
+	stack.log.seen = 4 * SAMPLES;
+	assert_true(choose(&stack).in_row);
 	argument_log_deinit(&stack.log);
 }
 
@@ -152,9 +202,9 @@ static void test_of_part(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_least_known),
-		cmocka_unit_test(test_row),
-		cmocka_unit_test(test_awaited),
+		cmocka_unit_test(test_least_known), cmocka_unit_test(test_most_time),
+		cmocka_unit_test(test_behind),      cmocka_unit_test(test_row_in_c),
+		cmocka_unit_test(test_row),         cmocka_unit_test(test_awaited),
 		cmocka_unit_test(test_of_part),
 	};
 

@@ -214,6 +214,30 @@ static void test_no_keywords(void **state)
 	assert_false(noted.site.operands[0].hashable);
 }
 
+/* text.count("\n", 2, 100) goes over a part of the text. */
+static void test_range(void **state)
+{
+	struct noted noted = { .site.kind = OPERATION_CALL };
+	const struct operand_value start = { .integer = 2 }, end = { .integer = 100 };
+
+	(void)state;
+	note(&noted, OPERAND_SELF, CONTENT_STR, "str(400)", 1, 1);
+	noted.site.operands[0].size = 400;
+	note(&noted, OPERAND_VALUE, CONTENT_STR, "str(1)", 2, 2);
+	argument_note_integer(&noted.frame, &noted.site, noted.site.operand_count++, &start);
+	noted.frame.largest = 400;
+	argument_note_range(&noted.frame, &noted.site);
+	assert_int_equal(noted.frame.largest, 400);
+	argument_note_integer(&noted.frame, &noted.site, noted.site.operand_count++, &end);
+	argument_note_range(&noted.frame, &noted.site);
+	assert_int_equal(noted.frame.largest, 98);
+	/* No range of the text. */
+	noted.site.operands[0].size = 50;
+	noted.frame.largest = 50;
+	argument_note_range(&noted.frame, &noted.site);
+	assert_int_equal(noted.frame.largest, 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +246,7 @@ int main(void)
 		cmocka_unit_test(test_class_methods), cmocka_unit_test(test_caches),
 		cmocka_unit_test(test_what_is_read),  cmocka_unit_test(test_no_keywords),
 		cmocka_unit_test(test_last),          cmocka_unit_test(test_same_objects),
+		cmocka_unit_test(test_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,6 +200,13 @@ static void test_prepared_again(void **state)
 	for (uint32_t i = 0; i < fixture->log.sample_count; i++)
 		fixture->log.samples[i].frames[0].operands[1] = i;
 	all_are(fixture, ARGUMENT_NEEDED, site);
+	/* Too seldom sampled to tell, but of calls watched most had it. */
+	site_of(fixture, site)->compared = 12;
+	site_of(fixture, site)->first_kept = 10;
+	all_are(fixture, ARGUMENT_SLOW, site);
+	assert_true(fixture->findings.summaries[site].slow.middle < 0.8);
+	site_of(fixture, site)->first_kept = 1;
+	all_are(fixture, ARGUMENT_NEEDED, site);
 }
 
 /* x = f(x), where f copies all of x; y = f(x) may be what is needed. */
@@ -303,8 +310,11 @@ static void test_growing_from_call_to_call(void **state)
 	site->compared = 24;
 	site->grown = 23;
 	all_are(fixture, ARGUMENT_GROWING, id);
-	site->grown = 12;
+	site->grown = site->shrunk = 12;
 	all_are(fixture, ARGUMENT_NEEDED, id);
+	/* Two sequences in turn, of the same length: the one after the other. */
+	site->shrunk = 1;
+	all_are(fixture, ARGUMENT_GROWING, id);
 	/* Few items cost little. */
 	site->grown = 24;
 	for (uint32_t i = 0; i < MANY; i++)

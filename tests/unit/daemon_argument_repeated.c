@@ -549,11 +549,27 @@ static void test_few_in_rows(void **state)
 	site->row_alike = 12;
 	site->row_recurring = 3;
 	all_are(fixture, ARGUMENT_FEW, outer);
+	assert_true(fixture->findings.summaries[outer].few.middle >= 1);
+	/* They come back at once, or not: from half a row on none is equal. */
+	site->row_far_pairs = 144;
+	site->row_calls = 64;
+	site->row_hits = 16;
+	all_are(fixture, ARGUMENT_FEW, outer);
+	assert_true(fixture->findings.summaries[outer].few.middle < 0.3);
+	site->row_far_alike = 3;
+	all_are(fixture, ARGUMENT_FEW, outer);
+	assert_true(fixture->findings.summaries[outer].few.middle >= 1);
 	/* By chance, once. */
 	site->row_recurring = 1;
 	all_are(fixture, ARGUMENT_NEEDED, inner);
 	site->row_recurring = 3;
 	site->of_callee = false;
+	all_are(fixture, ARGUMENT_NEEDED, inner);
+	/* In C, and a tenth of a millisecond from one to the next. */
+	site->row_gaps = 4;
+	site->row_gaps_ns = 400000;
+	all_are(fixture, ARGUMENT_FEW, outer);
+	site->row_gaps_ns = 120000;
 	all_are(fixture, ARGUMENT_NEEDED, inner);
 	/* In C: to find it in a cache is work, too. */
 	site->operands[1].kind = CONTENT_BYTES;
