@@ -148,16 +148,18 @@ static struct values values_of(const struct argument_sampler *sampler,
 	const struct operand_sample *inner =
 		frame ? sample_of(sampler, callee_of(stack, frame)) : NULL;
 
-	bool awaits;
+	bool awaits, called;
 
 	if (!own)
 		return (struct values){ 0 };
 	awaits = inner && own->kind == OPERATION_OTHER &&
 		 stack->frames[callee_of(stack, frame)].code->coroutine;
-	if (inner && inner->argument_count && (own->taken || own->error || awaits) &&
+	/* A property's function reads some of the object alone. */
+	called = own->taken || own->error || awaits || own->kind == OPERATION_ATTRIBUTE;
+	if (inner && inner->argument_count && called &&
 	    has_deleted(inner, stack->frames[callee_of(stack, frame)].code))
 		return (struct values){ 0 };
-	if (inner && inner->argument_count && (own->taken || own->error || awaits))
+	if (inner && inner->argument_count && called)
 		return (struct values){ inner->arguments, inner->argument_count,
 					stack->frames[callee_of(stack, frame)].code, awaits };
 	if (own->error || own->taken)

@@ -11,6 +11,8 @@
 /* Some interpreters read the opcode twice for an instruction: the traps are bounded. */
 #define TRAPS_MAX     8
 #define ROW_TRAPS_MAX 40
+/* Calls that cannot be told, of a row that has not begun. */
+#define UNKNOWN_MAX 4
 /* The word that has the opcode and its argument. */
 #define INSTRUCTION_BYTES 2
 
@@ -98,8 +100,11 @@ static void note_call(struct argument_watch *watch, struct argument_sampler *sam
 	/* What comes behind one that is not known is no longer in a row with those before. */
 	if (watch->in_row && !known && watch->row_count > 1)
 		watch->met = ARGUMENT_ROW_MAX;
-	else if (watch->in_row && !known)
+	else if (watch->in_row && !known) {
 		watch->row_count = 0;
+		/* Where none can be told, the stops are better spent elsewhere. */
+		watch->met += ARGUMENT_ROW_MAX / UNKNOWN_MAX;
+	}
 }
 
 bool argument_watch_meet(struct argument_watch *watch, struct argument_sampler *sampler,

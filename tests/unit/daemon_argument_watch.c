@@ -10,17 +10,19 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 /* As in docs/SECURITY.md. */
-#define TRAPS     8
-#define ROW_TRAPS 40
-#define WAIT_NS   (100 * NS_PER_MS)
-#define SLOT      2
-#define NOW       NS_PER_SECOND
+#define TRAPS         8
+#define ROW_TRAPS     40
+#define UNKNOWN_CALLS 4
+#define WAIT_NS       (100 * NS_PER_MS)
+#define SLOT          2
+#define NOW           NS_PER_SECOND
 
 struct watched {
 	struct tracee tracee;
@@ -38,6 +40,8 @@ static struct watched *watched_create(void)
 	assert_non_null(watched);
 	assert_true(pid >= 0);
 	if (pid == 0) {
+		/* A check that fails leaves none behind. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pause();
 		_exit(0);
 	}
@@ -93,7 +97,8 @@ static void test_traps(void **state)
 
 static void test_row(void **state)
 {
-	static const unsigned expected[][2] = { { 1, ARGUMENT_ROW_MAX }, { 100, ROW_TRAPS } };
+	/* Not one of these calls can be told. */
+	static const unsigned expected[][2] = { { 1, UNKNOWN_CALLS }, { 100, ROW_TRAPS } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
