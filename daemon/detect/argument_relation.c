@@ -123,6 +123,8 @@ static void drop_trivial(struct argument_facts *facts, const struct argument_log
 		    !is_another_each_time(&log->sites[inner]))
 			return;
 	facts[id].again = facts[id].few = false;
+	/* if x: takes no work that could be kept. */
+	facts[id].same &= log->sites[id].kind != OPERATION_TRUTH;
 	facts[id].summary->repeated = 0;
 }
 
