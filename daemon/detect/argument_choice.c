@@ -17,6 +17,8 @@
 #define ROWS_IN_VAIN    4
 /* Samples of a site for each comparison of its calls that it should have come to. */
 #define BEHIND_SAMPLES 8
+#define ROW_KNOWN      24 /* comparisons */
+#define ROW_REPEATED   0.9
 /* A function in C that takes so much of the time may be worth a cache, however little it is given.
  */
 #define ROW_SHARE_OF 16
@@ -44,6 +46,10 @@ static bool is_worth_a_row(const struct argument_log *log, const struct argument
 	bool works = site->of_callee || site->runs_python || argument_is_given_much(site) ||
 		     (site->kind == OPERATION_CALL && ROW_SHARE_OF * site->samples >= log->seen);
 
+	/* What is nearly always the same needs no more of it. */
+	if (site->compared >= ROW_KNOWN &&
+	    (double)site->repeated >= ROW_REPEATED * (double)site->compared)
+		return false;
 	if (!works || !site->comparable || site->samples < ROW_SAMPLES_MIN ||
 	    site->rows >= (site->row_alike ? ARGUMENT_ROWS : ROWS_IN_VAIN))
 		return false;
@@ -102,7 +108,7 @@ static bool is_less(struct effort a, struct effort b)
 
 struct argument_choice argument_choose(struct argument_log *log,
 				       const struct argument_sample *sample, const size_t *own,
-				       const struct python_frame *frames)
+				       const struct python_frame *frames, uint32_t busy)
 {
 	struct argument_choice choice = { 0 };
 	struct effort least = { ARGUMENT_COMPARISONS, 1 };
@@ -114,7 +120,7 @@ struct argument_choice argument_choose(struct argument_log *log,
 		bool row = is_worth_a_row(log, site);
 		struct effort effort = { row ? 1 + site->rows : watched_so_far(site),
 					 site->samples };
-		bool possible = site->comparable;
+		bool possible = site->comparable && sample->frames[f].site != busy;
 
 		/* What is awaited is called by another instruction: it is watched where it begins.
 		 */
@@ -128,7 +134,7 @@ struct argument_choice argument_choose(struct argument_log *log,
 			choice = (struct argument_choice){ &frames[watched - at_entry],
 							   sample->frames[f].site, row, at_entry };
 		}
-		if (entry == ID_NONE)
+		if (entry == ID_NONE || entry == busy)
 			continue;
 		effort.known = watched_so_far(&log->sites[entry]) / SITES_OF_AN_ENTRY;
 		if (is_less(effort, least)) {

@@ -29,11 +29,11 @@ struct argument_choice {
 bool argument_is_behind(const struct argument_log *log, const struct argument_sample *sample);
 
 /*
- * own: of each frame of the sample, its number among the stack's frames. The effort is counted in
- * the log.
+ * own: of each frame of the sample, its number among the stack's frames. busy: a site that is being
+ * watched, and is none to choose; ID_NONE: there is none. The effort is counted in the log.
  */
 struct argument_choice argument_choose(struct argument_log *log,
 				       const struct argument_sample *sample, const size_t *own,
-				       const struct python_frame *frames);
+				       const struct python_frame *frames, uint32_t busy);
 
 #endif

@@ -496,10 +496,10 @@ bool argument_sampler_is_behind(const struct argument_sampler *sampler)
 }
 
 struct argument_choice argument_sampler_choose(struct argument_sampler *sampler,
-					       const struct capture *capture)
+					       const struct capture *capture, uint32_t busy)
 {
 	return sampler->taken ? argument_choose(&sampler->log, &sampler->sample, sampler->own,
-						capture->python.frames)
+						capture->python.frames, busy)
 			      : (struct argument_choice){ 0 };
 }
 

@@ -47,7 +47,7 @@ bool argument_sampler_is_behind(const struct argument_sampler *sampler);
  * has been compared least.
  */
 struct argument_choice argument_sampler_choose(struct argument_sampler *sampler,
-					       const struct capture *capture);
+					       const struct capture *capture, uint32_t busy);
 
 /* Of an instruction that the innermost frame is about to begin. False: some cannot be compared. */
 bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,

@@ -27,9 +27,9 @@ bool argument_watch_is_at(const struct argument_watch *watch, unsigned slot)
 }
 
 remote_addr argument_watch_choose(struct argument_watch *watch, struct argument_sampler *sampler,
-				  const struct capture *capture)
+				  const struct capture *capture, uint32_t busy)
 {
-	const struct argument_choice choice = argument_sampler_choose(sampler, capture);
+	const struct argument_choice choice = argument_sampler_choose(sampler, capture, busy);
 	struct operand_reader *operands = argument_sampler_operands(sampler);
 	remote_addr address;
 

@@ -26,7 +26,9 @@
 
 struct tracee;
 
-/* One a thread. */
+/* A thread has so many: a call that comes seldom keeps its own waiting. */
+#define ARGUMENT_WATCHES 2
+
 struct argument_watch {
 	int slot; /* ARGUMENT_WATCH_NO_SLOT: none is under way */
 	uint32_t site;
@@ -55,7 +57,7 @@ bool argument_watch_is_at(const struct argument_watch *watch, unsigned slot);
  * least; 0: each of the sample's is known well enough, or cannot be watched.
  */
 remote_addr argument_watch_choose(struct argument_watch *watch, struct argument_sampler *sampler,
-				  const struct capture *capture);
+				  const struct capture *capture, uint32_t busy);
 
 /* Arms this free slot there. False: refused, the slot is free again. */
 bool argument_watch_arm(struct argument_watch *watch, struct tracee *tracee, int slot,

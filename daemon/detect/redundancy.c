@@ -256,6 +256,15 @@ int redundancy_lend_slot(struct redundancy *redundancy, struct redundancy_thread
 	return watch_machine_lend(&redundancy->watches, &thread->watches);
 }
 
+bool redundancy_has_room(const struct redundancy_thread *thread)
+{
+	unsigned free = 0;
+
+	for (unsigned slot = 0; slot < thread->watches.policy.usable; slot++)
+		free += !thread->watches.policy.busy[slot];
+	return free > 1;
+}
+
 void redundancy_return_slot(struct redundancy_thread *thread, int slot)
 {
 	watch_machine_return(&thread->watches, slot);

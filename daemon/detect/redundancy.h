@@ -77,6 +77,8 @@ void redundancy_expire(struct redundancy *redundancy, struct redundancy_thread *
  */
 int redundancy_lend_slot(struct redundancy *redundancy, struct redundancy_thread *thread,
 			 struct tracee *tracee);
+/* Would more than one of them be had without giving up a watch? */
+bool redundancy_has_room(const struct redundancy_thread *thread);
 /* slot is disarmed. */
 void redundancy_return_slot(struct redundancy_thread *thread, int slot);
 

@@ -106,7 +106,8 @@ static void pipeline_thread_started(void *context, struct tracee *tracee)
 	if (thread) {
 		governor_bucket_init(&pipeline->governor, &thread->bucket);
 		pipeline_delay_first(pipeline, thread, tracee);
-		argument_watch_init(&thread->arguments);
+		for (size_t i = 0; i < ARGUMENT_WATCHES; i++)
+			argument_watch_init(&thread->arguments[i]);
 		waiting_thread_init(&thread->waiting);
 		pipeline_begin_waiting(pipeline, thread, tracee);
 		if (pipeline->clocks)
@@ -152,8 +153,9 @@ static void pipeline_thread_ended(void *context, struct tracee *tracee)
 		if (running_ns)
 			time_balance_end(&thread->system.balance, running_ns);
 		/* Its slots are gone with it. */
-		(void)argument_watch_expire(&thread->arguments, pipeline->arguments, tracee,
-					    UINT64_MAX);
+		for (size_t i = 0; i < ARGUMENT_WATCHES; i++)
+			(void)argument_watch_expire(&thread->arguments[i], pipeline->arguments,
+						    tracee, UINT64_MAX);
 		(void)system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses);
 		if (thread->redundancy)
 			redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
@@ -227,7 +229,7 @@ static void take_capture(struct pipeline *pipeline, struct pipeline_thread *thre
 			pipeline->fault = records[i].address;
 			pipeline->faults += records[i].faults;
 			vary_faults(pipeline, tracee, &records[i]);
-		} else if (argument_watch_is_at(&thread->arguments, records[i].source)) {
+		} else if (pipeline_watches_calls_at(thread, records[i].source)) {
 			pipeline->watched_calls |= 1ull << i;
 			pipeline->captured = true;
 		} else if (take_system_return(pipeline, thread, tracee, registers, &records[i])) {
@@ -286,9 +288,8 @@ static bool begin_memory_sample(struct pipeline *pipeline, struct pipeline_threa
 static void begin_cycle(struct pipeline *pipeline, struct pipeline_thread *thread,
 			struct tracee *tracee)
 {
-	bool calls_first =
-		governor_next_cycle(&pipeline->governor) == CYCLE_CALLS ||
-		(pipeline->arguments && argument_sampler_is_behind(pipeline->arguments));
+	bool calls_first = governor_next_cycle(&pipeline->governor) == CYCLE_CALLS ||
+			   (pipeline->arguments && argument_sampler_is_behind(pipeline->arguments));
 
 	if (calls_first && pipeline_watch_calls(pipeline, thread, tracee))
 		return;
@@ -332,7 +333,7 @@ static void pipeline_stopped(void *context, struct tracee *tracee,
 	if (!thread->redundancy)
 		return;
 	if (pipeline->watched_calls)
-		pipeline_meet_call(pipeline, thread, tracee);
+		pipeline_meet_calls(pipeline, thread, tracee, records, count);
 	for (size_t i = 0; i < count; i++) {
 		bool wanted = redundancy_wants_capture(pipeline->redundancy, thread->redundancy,
 						       &records[i], registers);

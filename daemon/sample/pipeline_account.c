@@ -81,8 +81,7 @@ void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *th
 	governor_charge_turns(&thread->bucket, clock_ns + armed_ns);
 	if (armed_ns > 0)
 		governor_spend(&pipeline->governor,
-			       thread->arguments.slot != ARGUMENT_WATCH_NO_SLOT ? CYCLE_CALLS
-										: CYCLE_ACCESS,
+			       pipeline_watches_calls(thread) ? CYCLE_CALLS : CYCLE_ACCESS,
 			       (uint64_t)armed_ns);
 }
 

@@ -3,29 +3,71 @@
 #include "daemon/sample/pipeline.h"
 #include "daemon/sample/pipeline_thread.h"
 
-void pipeline_meet_call(struct pipeline *pipeline, struct pipeline_thread *thread,
-			struct tracee *tracee)
+bool pipeline_watches_calls_at(const struct pipeline_thread *thread, unsigned slot)
 {
-	int slot = thread->arguments.slot;
+	for (size_t i = 0; i < ARGUMENT_WATCHES; i++)
+		if (argument_watch_is_at(&thread->arguments[i], slot))
+			return true;
+	return false;
+}
 
-	if (argument_watch_meet(&thread->arguments, pipeline->arguments, tracee, &pipeline->capture,
-				pipeline->event_ns))
-		redundancy_return_slot(thread->redundancy, slot);
+/* The first watch that is not under way; NULL: all are. */
+static struct argument_watch *free_watch(struct pipeline_thread *thread)
+{
+	for (size_t i = 0; i < ARGUMENT_WATCHES; i++)
+		if (thread->arguments[i].slot == ARGUMENT_WATCH_NO_SLOT)
+			return &thread->arguments[i];
+	return NULL;
+}
+
+/* One that is under way; NULL: none is. */
+static const struct argument_watch *busy_watch(const struct pipeline_thread *thread)
+{
+	for (size_t i = 0; i < ARGUMENT_WATCHES; i++)
+		if (thread->arguments[i].slot != ARGUMENT_WATCH_NO_SLOT)
+			return &thread->arguments[i];
+	return NULL;
+}
+
+bool pipeline_watches_calls(const struct pipeline_thread *thread)
+{
+	return busy_watch(thread) != NULL;
+}
+
+void pipeline_meet_calls(struct pipeline *pipeline, struct pipeline_thread *thread,
+			 struct tracee *tracee, const struct event_record *records, size_t count)
+{
+	for (size_t i = 0; i < ARGUMENT_WATCHES; i++) {
+		struct argument_watch *watch = &thread->arguments[i];
+		int slot = watch->slot;
+		bool met = false;
+
+		for (size_t k = 0; k < count; k++)
+			met |= (pipeline->watched_calls >> k & 1) &&
+			       argument_watch_is_at(watch, records[k].source);
+		if (met && argument_watch_meet(watch, pipeline->arguments, tracee,
+					       &pipeline->capture, pipeline->event_ns))
+			redundancy_return_slot(thread->redundancy, slot);
+	}
 }
 
 bool pipeline_watch_calls(struct pipeline *pipeline, struct pipeline_thread *thread,
 			  struct tracee *tracee)
 {
-	struct argument_watch *watch = &thread->arguments;
+	struct argument_watch *watch = free_watch(thread);
+	const struct argument_watch *busy = busy_watch(thread);
 	remote_addr address;
 	int slot;
 
-	if (!pipeline->arguments || !pipeline->clock_ticks ||
-	    watch->slot != ARGUMENT_WATCH_NO_SLOT ||
+	if (!pipeline->arguments || !pipeline->clock_ticks || !watch ||
 	    !governor_allows_cycle(&pipeline->governor, &thread->bucket, CYCLE_CALLS,
 				   pipeline_stop_cost_ns(pipeline)))
 		return false;
-	address = argument_watch_choose(watch, pipeline->arguments, &pipeline->capture);
+	/* A second one evicts no access that is being followed. */
+	if (busy && !redundancy_has_room(thread->redundancy))
+		return false;
+	address = argument_watch_choose(watch, pipeline->arguments, &pipeline->capture,
+					busy ? busy->site : ID_NONE);
 	if (!address)
 		return false;
 	slot = redundancy_lend_slot(pipeline->redundancy, thread->redundancy, tracee);
@@ -42,8 +84,11 @@ bool pipeline_watch_calls(struct pipeline *pipeline, struct pipeline_thread *thr
 void pipeline_end_arguments(struct pipeline *pipeline, struct pipeline_thread *thread,
 			    struct tracee *tracee, uint64_t now_ns)
 {
-	int slot = argument_watch_expire(&thread->arguments, pipeline->arguments, tracee, now_ns);
+	for (size_t i = 0; i < ARGUMENT_WATCHES; i++) {
+		int slot = argument_watch_expire(&thread->arguments[i], pipeline->arguments, tracee,
+						 now_ns);
 
-	if (slot != ARGUMENT_WATCH_NO_SLOT)
-		redundancy_return_slot(thread->redundancy, slot);
+		if (slot != ARGUMENT_WATCH_NO_SLOT)
+			redundancy_return_slot(thread->redundancy, slot);
+	}
 }

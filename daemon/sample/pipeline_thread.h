@@ -21,7 +21,7 @@ struct turn_account {
 struct pipeline_thread {
 	struct governor_bucket bucket;
 	struct redundancy_thread *redundancy; /* NULL: time alone */
-	struct argument_watch arguments;
+	struct argument_watch arguments[ARGUMENT_WATCHES];
 	struct system_time system;
 	struct waiting_thread waiting;
 	struct unclocked_thread unclocked;
@@ -66,9 +66,12 @@ void pipeline_tick_turns(struct pipeline *pipeline, struct pipeline_thread *thre
 void pipeline_passed(void *context, struct tracee *tracee, const struct event_record *records,
 		     size_t count);
 
-/* In the stop: a site of which calls are watched was met. */
-void pipeline_meet_call(struct pipeline *pipeline, struct pipeline_thread *thread,
-			struct tracee *tracee);
+/* Are calls watched in the thread, by any slot or by this one? */
+bool pipeline_watches_calls(const struct pipeline_thread *thread);
+bool pipeline_watches_calls_at(const struct pipeline_thread *thread, unsigned slot);
+/* In the stop: sites of which calls are watched were met, by these records. */
+void pipeline_meet_calls(struct pipeline *pipeline, struct pipeline_thread *thread,
+			 struct tracee *tracee, const struct event_record *records, size_t count);
 /* In the stop, after a sample: those of one of its sites are watched from now on. False: not. */
 bool pipeline_watch_calls(struct pipeline *pipeline, struct pipeline_thread *thread,
 			  struct tracee *tracee);

@@ -44,7 +44,7 @@ static void set_up(struct stack *stack)
 
 static struct argument_choice choose(struct stack *stack)
 {
-	return argument_choose(&stack->log, &stack->sample, stack->own, stack->frames);
+	return argument_choose(&stack->log, &stack->sample, stack->own, stack->frames, ID_NONE);
 }
 
 static void make_comparable(struct stack *stack, uint32_t id)
