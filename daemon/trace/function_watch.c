@@ -160,6 +160,7 @@ int function_watch_start(struct function_watch *watch, const struct function_pro
 		.target = process->target,
 		.paths = process->paths,
 		.choice = process->choice,
+		.trap_cost = process->trap_cost,
 		.slot = process->slot,
 		.span = process->span,
 		.site = { .fd = -1 },
@@ -201,8 +202,7 @@ static void account(struct function_watch *watch)
 {
 	const struct function_counts counts = function_probes_counts(watch->probes, watch->slot);
 
-	watch->spent_ns = (counts.traps - counts.stepped) * FUNCTION_TRAP_NS +
-			  counts.stepped * FUNCTION_STEP_NS;
+	watch->spent_ns = trap_cost_of(watch->trap_cost, &counts);
 }
 
 /* CPU time of the process since it is watched: the probes take of that. */

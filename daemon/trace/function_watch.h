@@ -13,15 +13,12 @@
 #ifndef PIEPROFD_DAEMON_TRACE_FUNCTION_WATCH_H
 #define PIEPROFD_DAEMON_TRACE_FUNCTION_WATCH_H
 
+#include "attach/trap_cost.h"
 #include "daemon/trace/call_path.h"
 #include "daemon/trace/function_site.h"
 #include "daemon/trace/span.h"
 #include "daemon/trace/trace_event.h"
 
-/* What a probe takes that is hit, by measurement (docs/MEASURED.md), and where the kernel has to
- * single-step the instruction. */
-#define FUNCTION_TRAP_NS 750
-#define FUNCTION_STEP_NS 3000
 /* What may be spent at once, when a process is met and after a pause. */
 #define FUNCTION_CREDIT_NS (5 * 1000000ull)
 
@@ -40,6 +37,7 @@ struct function_watch { /* all zeros: sought */
 	struct target *target;
 	struct call_paths *paths;
 	const struct function_choice *choice;
+	const struct trap_cost *trap_cost;
 	unsigned slot, span;
 	struct function_site site;
 	uint32_t epoch;
@@ -64,6 +62,7 @@ struct function_process {
 	struct target *target; /* has a runtime */
 	struct call_paths *paths;
 	const struct function_choice *choice;
+	const struct trap_cost *trap_cost;
 	unsigned slot, span;
 };
 
