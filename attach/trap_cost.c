@@ -30,6 +30,7 @@ void trap_cost_stepped(void);
 void trap_cost_branches(uint32_t number);
 
 __asm__(".pushsection .text\n"
+	".globl trap_cost_emulated, trap_cost_stepped, trap_cost_branches\n"
 	".hidden trap_cost_emulated, trap_cost_stepped, trap_cost_branches\n"
 	".type trap_cost_emulated, @function\n"
 	"trap_cost_emulated:\n"
@@ -149,6 +150,7 @@ static int measure(struct mpi_probes *probes, int fd, struct trap_cost *cost)
 	for (size_t i = 0; i < INSTRUCTIONS; i++)
 		probed[i] = median_ns(instructions[i]);
 	function_probes_remove(probes, slot);
+	(void)function_probes_are_out(probes, slot, true);
 	counts = function_probes_counts(probes, slot);
 	if (bpf_map_update_elem(probes->function_counters_fd, &slot, &none, BPF_ANY))
 		return -errno;

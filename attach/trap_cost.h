@@ -19,7 +19,7 @@
 struct trap_cost {
 	uint64_t emulated_ns; /* of a jump, which the kernel does itself */
 	uint64_t stepped_ns;  /* of an instruction that it has to single-step */
-	bool measured;	      /* false: what is usual */
+	bool measured;        /* false: what is usual */
 };
 
 /*

@@ -48,6 +48,7 @@ struct function_watch { /* all zeros: sought */
 	uint64_t observed_ns; /* in which calls were recorded, before that */
 	uint64_t spent_ns;
 	uint64_t pauses;
+	uint64_t cut_ns;    /* when calls were cut off that were not read yet; 0: never */
 	uint64_t undecided; /* answers that the kernel did not take: all calls are recorded */
 	uint64_t pruned;    /* calls that were deeper than asked for, as the end has shown */
 	uint64_t unknown;   /* calls whose code object could not be read any more */
@@ -84,6 +85,9 @@ bool function_watch_event(struct function_watch *watch, const struct function_re
 /* Has it cost too much, or may it go on? taker: gets what is cut off by a pause. Asked every few
  * milliseconds. */
 void function_watch_look(struct function_watch *watch, const struct mpi_taker *taker);
+
+/* Takes the probes out, and does not wait until the kernel has. */
+void function_watch_stop(struct function_watch *watch);
 
 /* Takes the probes out; what has not ended goes to taker. */
 void function_watch_end(struct function_watch *watch, const struct mpi_taker *taker);

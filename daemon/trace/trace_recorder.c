@@ -561,6 +561,9 @@ int trace_recorder_end(struct trace_recorder *recorder, struct trace *ret_trace)
 
 	for (size_t i = 0; i < recorder->process_count; i++)
 		if (!recorder->processes[i]->ended)
+			function_watch_stop(&recorder->processes[i]->functions);
+	for (size_t i = 0; i < recorder->process_count; i++)
+		if (!recorder->processes[i]->ended)
 			function_watch_end(&recorder->processes[i]->functions, &taker);
 	now_ns = clock_now_ns();
 	for (size_t i = 0; i < recorder->process_count; i++)
