@@ -98,7 +98,9 @@ void function_probes_remove(struct mpi_probes *probes, unsigned slot)
 {
 	struct probed_process *process = &probes->processes[slot];
 
-	link_closer_close(&process->closer, process->functions, process->function_count);
+	/* Where there is no other process that would be kept waiting. */
+	link_closer_close(&process->closer, process->functions, process->function_count,
+			  probes->count <= 1);
 	process->function_count = 0;
 }
 

@@ -14,7 +14,7 @@ static void *close_all(void *context)
 	return NULL;
 }
 
-void link_closer_close(struct link_closer *closer, const int *fds, size_t count)
+void link_closer_close(struct link_closer *closer, const int *fds, size_t count, bool at_once)
 {
 	sigset_t all, before;
 
@@ -26,7 +26,7 @@ void link_closer_close(struct link_closer *closer, const int *fds, size_t count)
 	/* Signals are the other threads' business. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	closer->busy = !pthread_create(&closer->thread, NULL, close_all, closer);
+	closer->busy = !at_once && !pthread_create(&closer->thread, NULL, close_all, closer);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!closer->busy)
 		(void)close_all(closer);

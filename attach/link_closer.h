@@ -23,8 +23,8 @@ struct link_closer { /* all zeros: idle; stays where it is while it is busy */
 };
 
 /* Takes over the descriptors, LINK_CLOSER_MAX at most. Waits where it is busy, or where there can
- * be no thread. */
-void link_closer_close(struct link_closer *closer, const int *fds, size_t count);
+ * be no thread; at_once: and without one, which would begin a moment later. */
+void link_closer_close(struct link_closer *closer, const int *fds, size_t count, bool at_once);
 
 /* Whether nobody is in those probes any more; wait: until it is so. */
 bool link_closer_is_done(struct link_closer *closer, bool wait);

@@ -95,14 +95,14 @@ static void test_closer(void **state)
 	assert_true(link_closer_is_done(&closer, false));
 	for (unsigned i = 0; i < 3; i++) {
 		must(!pipe(ends));
-		link_closer_close(&closer, &ends[1], 1);
+		link_closer_close(&closer, &ends[1], 1, i == 1);
 		/* All that have it open are gone: the end of the file. */
 		must(read(ends[0], &byte, 1) == 0);
 		close(ends[0]);
 	}
 	assert_true(link_closer_is_done(&closer, true));
 	assert_true(link_closer_is_done(&closer, false));
-	link_closer_close(&closer, NULL, 0);
+	link_closer_close(&closer, NULL, 0, false);
 	assert_true(link_closer_is_done(&closer, false));
 }
 
