@@ -96,16 +96,23 @@ int function_probes_set(struct mpi_probes *probes, unsigned slot, pid_t pid, int
 
 void function_probes_remove(struct mpi_probes *probes, unsigned slot)
 {
-	mpi_probes_remove_functions(probes, slot);
+	struct probed_process *process = &probes->processes[slot];
+
+	/* Where there is no other process that would be kept waiting. */
+	link_closer_close(&process->closer, process->functions, process->function_count,
+			  probes->count <= 1);
+	process->function_count = 0;
+}
+
+bool function_probes_are_out(struct mpi_probes *probes, unsigned slot, bool wait)
+{
+	return link_closer_is_done(&probes->processes[slot].closer, wait);
 }
 
 void mpi_probes_remove_functions(struct mpi_probes *probes, unsigned slot)
 {
-	struct probed_process *process = &probes->processes[slot];
-
-	for (size_t i = 0; i < process->function_count; i++)
-		close(process->functions[i]);
-	process->function_count = 0;
+	function_probes_remove(probes, slot);
+	(void)function_probes_are_out(probes, slot, true);
 }
 
 int function_probes_decide(struct mpi_probes *probes, const struct function_code_record *code,

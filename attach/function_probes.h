@@ -34,8 +34,10 @@ __attribute__((warn_unused_result)) int function_probes_set(struct mpi_probes *p
 							    unsigned slot, pid_t pid, int fd,
 							    const struct function_place *places,
 							    size_t count, unsigned span);
-/* What was set is taken out; calls under way go on as ever. */
+/* What was set is taken out at once; calls under way go on as ever. */
 void function_probes_remove(struct mpi_probes *probes, unsigned slot);
+/* Whether all that was hit by then has been dealt with, some 30 ms later; wait: until it has. */
+bool function_probes_are_out(struct mpi_probes *probes, unsigned slot, bool wait);
 
 /* An answer to a record of a code object. 0 or a negative errno. */
 __attribute__((warn_unused_result)) int function_probes_decide(
@@ -44,7 +46,8 @@ __attribute__((warn_unused_result)) int function_probes_decide(
 
 struct function_counts function_probes_counts(const struct mpi_probes *probes, unsigned slot);
 
-/* Calls of that epoch that have not been left, with FUNCTION_IS_OPEN: once its probes are out. */
+/* Calls of that epoch that have not been left, with FUNCTION_IS_OPEN: once its probes are out, so
+ * that nothing is added to them. */
 void function_probes_read_open(const struct mpi_probes *probes, unsigned slot, uint32_t epoch,
 			       const struct mpi_taker *taker, uint64_t now_ns);
 

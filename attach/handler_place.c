@@ -68,16 +68,17 @@ static bool is_emulated(const ZydisDecodedInstruction *decoded)
 	       decoded->mnemonic != ZYDIS_MNEMONIC_JECXZ;
 }
 
-/* end: of the code that it lies in. */
+/* end: of the code that it lies in; frame: the register that has the frame, where that is known;
+ * -1: it is not. */
 static int find_place(const ZydisDecoder *decoder, const struct memory_reader *code,
-		      remote_addr end, int32_t store_offset, struct handler_place *place)
+		      remote_addr end, int32_t store_offset, int frame, struct handler_place *place)
 {
 	uint8_t bytes[INSTRUCTIONS_MAX * ZYDIS_MAX_INSTRUCTION_LENGTH];
 	bool written[REGISTER_COUNT] = { false };
 	size_t left = end - place->handler, used = 0;
 	size_t size = left < sizeof(bytes) ? left : sizeof(bytes);
-	int frame = -1, error = memory_read(code, place->handler, bytes, size);
-	bool found = false; /* an instruction behind the one that notes the frame's */
+	int error = memory_read(code, place->handler, bytes, size);
+	bool found = false; /* an instruction behind the one that tells the register */
 
 	if (error)
 		return error;
@@ -169,6 +170,57 @@ static remote_addr end_of(const struct address_ranges *function, remote_addr add
 	return 0;
 }
 
+/* Each handler may follow any other, so that the frame is in one register at the beginning of all:
+ * which one, those say that note its instruction before their first jump. -1: they do not agree. */
+static int common_register(const struct handler_place *places, size_t count)
+{
+	int frame = -1;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!places[i].address)
+			continue;
+		if (frame >= 0 && (unsigned)frame != places[i].frame_register)
+			return -1;
+		frame = (int)places[i].frame_register;
+	}
+	return frame;
+}
+
+static int find_places(const ZydisDecoder *decoder, const struct memory_reader *code,
+		       const struct address_ranges *function, int32_t store_offset,
+		       struct handler_place *places, size_t count)
+{
+	int frame = -1, error = 0;
+
+	for (unsigned round = 0; round < 2 && !error; round++) {
+		size_t left = 0;
+
+		for (size_t i = 0; i < count && !error; i++) {
+			const remote_addr end = end_of(function, places[i].handler);
+
+			if (round == 0)
+				places[i].address = 0;
+			if (places[i].address)
+				continue;
+			error = end ? find_place(decoder, code, end, store_offset, frame,
+						 &places[i])
+				    : -ENOENT;
+			/* By what the others say. */
+			if (round == 0 && end && error == -ENOENT) {
+				places[i].address = 0;
+				left++;
+				error = 0;
+			}
+		}
+		if (error || !left)
+			return error;
+		frame = common_register(places, count);
+		if (frame < 0)
+			return -ENOENT;
+	}
+	return error;
+}
+
 int handler_places_find(const struct memory_reader *code, const struct address_ranges *function,
 			int32_t store_offset, struct handler_place *places, size_t count)
 {
@@ -178,11 +230,7 @@ int handler_places_find(const struct memory_reader *code, const struct address_r
 	if (ZYAN_FAILED(
 		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		return -EINVAL;
-	for (size_t i = 0; i < count && !error; i++) {
-		const remote_addr end = end_of(function, places[i].handler);
-
-		error = end ? find_place(&decoder, code, end, store_offset, &places[i]) : -ENOENT;
-	}
+	error = find_places(&decoder, code, function, store_offset, places, count);
 	for (size_t i = 0; i < function->count && !error; i++)
 		error = find_jumps(&decoder, code, function->items[i], places, count);
 	return error;

@@ -9,6 +9,10 @@
  *             jne  ...                  here: the kernel need not single-step a jump, which would
  *                                       cost several times as much
  *
+ * Where a handler notes that later (YIELD_VALUE of 3.15), the register is that of the others, and
+ * the place is its first jump: any handler may follow any other, so that the frame is in the same
+ * one whenever a handler begins.
+ *
  * Only the beginning of the handler is looked at, up to its first jump: all of it is run by each
  * such instruction, and by nothing else, unless other code jumps into it. Where some does, the
  * place is the handler's first byte.
@@ -30,7 +34,7 @@ struct handler_place {
 
 /*
  * Fills places, whose handlers lie in function, of which code has the bytes. store_offset: where in
- * a frame its instruction is noted. 0; -ENOENT: a handler does not begin as drawn above; -EILSEQ:
+ * a frame its instruction is noted. 0; -ENOENT: handlers do not begin as drawn above; -EILSEQ:
  * it cannot be decoded; -E2BIG, or what the reader said.
  */
 __attribute__((warn_unused_result)) int handler_places_find(const struct memory_reader *code,

@@ -5,6 +5,7 @@
 #define PIEPROFD_ATTACH_MPI_PROBES_PARTS_H
 
 #include "attach/bpf/mpi_record.h"
+#include "attach/link_closer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@ struct mpi_taker;
 /* Of calls and of spans that are under way, what is read at the end. */
 #define CALLS_OPEN_MAX 8192
 /* Of a process, in the interpreter's code (function_probes.h). */
-#define FUNCTION_PROBES_MAX 16
+#define FUNCTION_PROBES_MAX LINK_CLOSER_MAX
 
 struct span_link {
 	int fd;
@@ -35,7 +36,8 @@ struct probed_process {
 	size_t count;
 	int functions[FUNCTION_PROBES_MAX]; /* likewise */
 	size_t function_count;
-	struct span_link *spans; /* likewise */
+	struct link_closer closer; /* of those that were taken out */
+	struct span_link *spans;   /* likewise */
 	size_t span_count, span_capacity;
 };
 

@@ -40,6 +40,10 @@ enum function_verdict {
 	FUNCTION_UNWANTED,
 };
 
+/* One trap in so many is timed; longer ones were interrupted. */
+#define FUNCTION_TIMED_EACH   16
+#define FUNCTION_TIMED_MAX_NS 20000
+
 #define FUNCTION_IS_OPEN (1u << 0) /* has not ended: the daemon's, never the program's */
 #define FUNCTION_RAISED  (1u << 1) /* left by an exception */
 #define FUNCTION_LOST    (1u << 2) /* was not seen to end: it had by then */
@@ -108,6 +112,8 @@ struct function_counts {
 	__u64 unreadable;          /* frames */
 	__u64 codes_left_out;
 	__u64 compiled; /* how often code that the interpreter has compiled was entered */
+	/* What the program itself took, of some traps: not the trap around it. */
+	__u64 timed, timed_ns;
 };
 
 /* Higher than all of them. */

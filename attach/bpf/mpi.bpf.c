@@ -405,7 +405,8 @@ int on_enter(struct pt_regs *context)
 	call->begin_ns = bpf_ktime_get_ns();
 	if (shape->array != MPI_ABSENT)
 		send_array(target, call, word_of(call, shape->array), word_of(call, shape->count),
-			   target->handle_bytes, MPI_RECORD_HANDLES);
+			   shape->array_bytes ? shape->array_bytes : target->handle_bytes,
+			   shape->array_bytes ? MPI_RECORD_INDICES : MPI_RECORD_HANDLES);
 	return 0;
 }
 

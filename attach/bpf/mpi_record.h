@@ -30,17 +30,17 @@
 
 /* Which argument is what; MPI_ABSENT: none is. */
 struct mpi_shape {
-	__u8 handle_in;  /* points to a request or message, read when the call begins */
-	__u8 handle_out; /* to a request, message or communicator, read when it returns */
-	__u8 status;     /* to an MPI_Status */
-	__u8 flag;       /* to an int, whether anything was done */
-	__u8 index;      /* to an int, which request was done, or how many */
-	__u8 array;      /* of requests */
-	__u8 count;      /* how many */
-	__u8 statuses;   /* array of statuses, as long */
-	__u8 indices;    /* array of those done */
-	__u8 types[2];   /* datatypes, whose sizes are looked up */
-	__u8 unused;
+	__u8 handle_in;   /* points to a request or message, read when the call begins */
+	__u8 handle_out;  /* to a request, message or communicator, read when it returns */
+	__u8 status;      /* to an MPI_Status */
+	__u8 flag;        /* to an int, whether anything was done */
+	__u8 index;       /* to an int, which request was done, or how many */
+	__u8 array;       /* of requests, or of what array_bytes says; when the call begins */
+	__u8 count;       /* how many */
+	__u8 statuses;    /* array of statuses, as long */
+	__u8 indices;     /* array of those done */
+	__u8 types[2];    /* datatypes, whose sizes are looked up */
+	__u8 array_bytes; /* of an item; 0: they are requests */
 };
 
 /* One process. The daemon writes the first half, the program counts in the second. */

@@ -193,11 +193,22 @@ static uint32_t find_stray(const struct part *parts, uint32_t size, bool by_orde
 	return differ ? first : size;
 }
 
+/* Of groups, some may not be. */
+static bool colours_are_known(const struct part *parts, uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i++)
+		if (parts[i].event->tag == TRACE_COLOUR_UNKNOWN)
+			return false;
+	return true;
+}
+
 static int make_child(struct communicators *communicators, struct part *parts, uint32_t size)
 {
 	enum mpi_class class = mpi_functions[parts[0].event->function].class;
 
 	if (class == MPI_COMMUNICATOR_SPLIT)
+		return split(communicators, parts, size);
+	if (class == MPI_COMMUNICATOR_CREATE && colours_are_known(parts, size))
 		return split(communicators, parts, size);
 	if (class == MPI_COMMUNICATOR_DUP)
 		return duplicate(communicators, parts, size);

@@ -5,10 +5,10 @@
  *
  * All members make a communicator of another one in the same order, which the standard demands. So
  * the first one that each member makes of MPI_COMM_WORLD is the same for all, and so on; colours
- * and keys of MPI_Comm_split say who is in which, and as what rank. Where a trace begins in the
- * middle, some have made one before that others are still in: of those that cannot be one, as one
- * call ended before another began, the earlier is passed over. What is made in another way, or by
- * ranks of whom one is not traced, stays unknown. Pure.
+ * and keys of MPI_Comm_split say who is in which, and as what rank, and groups do (group_table.h).
+ * Where a trace begins in the middle, some have made one before that others are still in: of those
+ * that cannot be one, as one call ended before another began, the earlier is passed over. What is
+ * made in another way, or by ranks of whom one is not traced, stays unknown. Pure.
  */
 #ifndef PIEPROFD_DAEMON_TRACE_COMMUNICATOR_H
 #define PIEPROFD_DAEMON_TRACE_COMMUNICATOR_H

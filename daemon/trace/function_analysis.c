@@ -132,6 +132,8 @@ static void add_counts(struct function_analysis *analysis, const struct trace_pr
 
 	to->traps += from->traps;
 	to->stepped += from->stepped;
+	to->timed += from->timed;
+	to->timed_ns += from->timed_ns;
 	to->begun += from->begun;
 	to->ended += from->ended;
 	to->passed_over += from->passed_over;

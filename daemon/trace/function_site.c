@@ -56,7 +56,8 @@ _Static_assert(HANDLERS <= HANDLER_PLACES_MAX, "all are found at once");
 bool dispatch_table_fits(int minor, const uint64_t table[static DISPATCH_OPCODES])
 {
 	const struct opcode_info *opcodes = opcode_table(minor);
-	uint64_t unknown = 0;
+	uint64_t unknown = 0, first = 0;
+	bool differ = false;
 
 	for (unsigned i = 0; opcodes && i < DISPATCH_OPCODES; i++) {
 		if (opcodes[i].name || i == OPCODE_TRACING)
@@ -70,8 +71,12 @@ bool dispatch_table_fits(int minor, const uint64_t table[static DISPATCH_OPCODES
 
 		if (number >= 0 && table[number] == unknown)
 			return false;
+		if (number >= 0 && first && table[number] != first)
+			differ = true;
+		if (number >= 0)
+			first = table[number];
 	}
-	return unknown != 0;
+	return unknown != 0 && differ;
 }
 
 /* Of one mapping. -ENOENT: it is not in it. */
@@ -200,7 +205,7 @@ static int check(const struct target *target, const struct python_version *versi
 		return refuse(target, "Python 3.10 and earlier do not tell where a call begins",
 			      cure, error);
 	if (version->minor > FUNCTION_MINOR_MAX)
-		return refuse(target, "how Python 3.15 and later dispatch is not known here", cure,
+		return refuse(target, "how Python 3.16 and later dispatch is not known here", cure,
 			      error);
 	if (version->free_threaded)
 		return refuse(target, "free-threaded builds are not known here", cure, error);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where calls of Python functions are seen in an interpreter (3.11 to 3.13): in its handlers of the
+ * Where calls of Python functions are seen in an interpreter (3.11 to 3.15): in its handlers of the
  * instructions with which they begin and end.
  *
  *   data of the interpreter --> 256 pointers into the evaluation loop, one for each opcode
  *                           --> handlers of RESUME, RETURN_VALUE, ... --> places in them
  *
  * The table has no symbol of its own, so a stripped interpreter has it like any other. It is told
- * by what it must be: all opcodes that do not exist lead to one place, and those sought elsewhere.
+ * by what it must be: all opcodes that do not exist lead to one place, and those sought to several
+ * others (3.15 has a second table, by which its JIT looks on: all that exist lead to one place).
  *
  * To 3.10 there are no such instructions; 3.14 and later can be built without that table.
  */
@@ -18,7 +19,7 @@
 #include "common/error.h"
 
 #define FUNCTION_MINOR_MIN 11
-#define FUNCTION_MINOR_MAX 14
+#define FUNCTION_MINOR_MAX 15
 
 struct target;
 

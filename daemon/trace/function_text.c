@@ -46,7 +46,8 @@ static void put_bias(const struct text_layout *layout, const struct function_ana
 {
 	char words[300];
 
-	if ((double)functions->probes_ns < BIAS_SHARE * (double)functions->self_ns)
+	if (!functions->self_ns ||
+	    (double)functions->probes_ns < BIAS_SHARE * (double)functions->self_ns)
 		return;
 	snprintf(words, sizeof(words),
 		 "about %s of that time went into the probes themselves: functions that are called "
@@ -112,6 +113,11 @@ static void put_remarks(const struct text_layout *layout, const struct trace_ana
 			  "  calls are missing: the interpreter's JIT ran code of its own %" PRIu64
 			  " time%s, in which none is seen",
 			  (uint64_t)counts->compiled, figure_plural(counts->compiled));
+	if (!counts->traps)
+		text_wrapped(layout, "  ",
+			     "no call began or ended: it ran in one all the time, in none, or in "
+			     "code that the interpreter's JIT had made by then, in which none is "
+			     "seen.");
 	put_bias(layout, functions);
 	put_limit(layout, analysis);
 }

@@ -160,6 +160,7 @@ int function_watch_start(struct function_watch *watch, const struct function_pro
 		.target = process->target,
 		.paths = process->paths,
 		.choice = process->choice,
+		.trap_cost = process->trap_cost,
 		.slot = process->slot,
 		.span = process->span,
 		.site = { .fd = -1 },
@@ -201,8 +202,7 @@ static void account(struct function_watch *watch)
 {
 	const struct function_counts counts = function_probes_counts(watch->probes, watch->slot);
 
-	watch->spent_ns = (counts.traps - counts.stepped) * FUNCTION_TRAP_NS +
-			  counts.stepped * FUNCTION_STEP_NS;
+	watch->spent_ns = trap_cost_of(watch->trap_cost, &counts);
 }
 
 /* CPU time of the process since it is watched: the probes take of that. */
@@ -223,19 +223,27 @@ static uint64_t allowed_ns(const struct function_watch *watch)
 	return (uint64_t)((double)own_ns(watch) * share);
 }
 
-static void pause_probes(struct function_watch *watch, const struct mpi_taker *taker)
+static void pause_probes(struct function_watch *watch)
 {
-	uint64_t began_ns = watch->since_ns, now_ns;
+	uint64_t began_ns = watch->since_ns;
 
 	/* Of a process that has a place, that cannot fail. */
 	(void)record(watch, 0);
-	now_ns = watch->since_ns;
+	watch->cut_ns = watch->since_ns;
 	function_probes_remove(watch->probes, watch->slot);
-	watch->observed_ns += now_ns - began_ns;
+	watch->observed_ns += watch->cut_ns - began_ns;
 	watch->state = FUNCTIONS_PAUSED;
+}
+
+/* What a pause has cut off, once nobody is in the probes. */
+static void take_cut(struct function_watch *watch, const struct mpi_taker *taker, bool wait)
+{
+	if (!watch->cut_ns || !function_probes_are_out(watch->probes, watch->slot, wait))
+		return;
 	/* What was recorded of them comes first. */
 	mpi_probes_read(watch->probes, taker, 0);
-	function_probes_read_open(watch->probes, watch->slot, watch->epoch, taker, now_ns);
+	function_probes_read_open(watch->probes, watch->slot, watch->epoch, taker, watch->cut_ns);
+	watch->cut_ns = 0;
 }
 
 void function_watch_look(struct function_watch *watch, const struct mpi_taker *taker)
@@ -246,23 +254,33 @@ void function_watch_look(struct function_watch *watch, const struct mpi_taker *t
 		    watch->spent_ns <= allowed_ns(watch) + FUNCTION_CREDIT_NS)
 			return;
 		watch->pauses++;
-		pause_probes(watch, taker);
-	} else if (watch->state == FUNCTIONS_PAUSED && allowed_ns(watch) >= watch->spent_ns) {
+		pause_probes(watch);
+	} else if (watch->state == FUNCTIONS_PAUSED) {
+		take_cut(watch, taker, false);
+		account(watch);
 		/* It may have ended, and its probes with it. */
-		if (set(watch))
+		if (!watch->cut_ns && allowed_ns(watch) >= watch->spent_ns && set(watch))
 			watch->state = FUNCTIONS_PAUSED;
 	}
 }
 
+void function_watch_stop(struct function_watch *watch)
+{
+	if (watch->ended_ns)
+		return;
+	watch->ended_ns = clock_now_ns();
+	if (watch->state != FUNCTIONS_SET)
+		return;
+	pause_probes(watch);
+	watch->ended_ns = watch->cut_ns;
+}
+
 void function_watch_end(struct function_watch *watch, const struct mpi_taker *taker)
 {
-	watch->ended_ns = clock_now_ns();
-	if (watch->probes)
-		account(watch);
-	if (watch->state == FUNCTIONS_SET) {
-		pause_probes(watch, taker);
-		watch->ended_ns = watch->since_ns;
-	}
-	if (watch->probes)
-		watch->counts = function_probes_counts(watch->probes, watch->slot);
+	function_watch_stop(watch);
+	if (!watch->probes)
+		return;
+	take_cut(watch, taker, true);
+	account(watch);
+	watch->counts = function_probes_counts(watch->probes, watch->slot);
 }

@@ -13,15 +13,12 @@
 #ifndef PIEPROFD_DAEMON_TRACE_FUNCTION_WATCH_H
 #define PIEPROFD_DAEMON_TRACE_FUNCTION_WATCH_H
 
+#include "attach/trap_cost.h"
 #include "daemon/trace/call_path.h"
 #include "daemon/trace/function_site.h"
 #include "daemon/trace/span.h"
 #include "daemon/trace/trace_event.h"
 
-/* What a probe takes that is hit, by measurement (docs/MEASURED.md), and where the kernel has to
- * single-step the instruction. */
-#define FUNCTION_TRAP_NS 750
-#define FUNCTION_STEP_NS 3000
 /* What may be spent at once, when a process is met and after a pause. */
 #define FUNCTION_CREDIT_NS (5 * 1000000ull)
 
@@ -40,6 +37,7 @@ struct function_watch { /* all zeros: sought */
 	struct target *target;
 	struct call_paths *paths;
 	const struct function_choice *choice;
+	const struct trap_cost *trap_cost;
 	unsigned slot, span;
 	struct function_site site;
 	uint32_t epoch;
@@ -50,6 +48,7 @@ struct function_watch { /* all zeros: sought */
 	uint64_t observed_ns; /* in which calls were recorded, before that */
 	uint64_t spent_ns;
 	uint64_t pauses;
+	uint64_t cut_ns;    /* when calls were cut off that were not read yet; 0: never */
 	uint64_t undecided; /* answers that the kernel did not take: all calls are recorded */
 	uint64_t pruned;    /* calls that were deeper than asked for, as the end has shown */
 	uint64_t unknown;   /* calls whose code object could not be read any more */
@@ -64,6 +63,7 @@ struct function_process {
 	struct target *target; /* has a runtime */
 	struct call_paths *paths;
 	const struct function_choice *choice;
+	const struct trap_cost *trap_cost;
 	unsigned slot, span;
 };
 
@@ -85,6 +85,9 @@ bool function_watch_event(struct function_watch *watch, const struct function_re
 /* Has it cost too much, or may it go on? taker: gets what is cut off by a pause. Asked every few
  * milliseconds. */
 void function_watch_look(struct function_watch *watch, const struct mpi_taker *taker);
+
+/* Takes the probes out, and does not wait until the kernel has. */
+void function_watch_stop(struct function_watch *watch);
 
 /* Takes the probes out; what has not ended goes to taker. */
 void function_watch_end(struct function_watch *watch, const struct mpi_taker *taker);

@@ -398,6 +398,20 @@ static void take_message(struct mpi_decoder *decoder, const struct mpi_record *c
 		keep(decoder, call->handle_out, &event, false);
 }
 
+/* As if it had been split. */
+static int32_t colour_of(const struct mpi_decoder *decoder, const struct mpi_record *call)
+{
+	const struct rank_group *group = group_table_find(&decoder->groups, word_at(call, 1));
+
+	/* Who is in none of the groups. */
+	if (decoder->null && call->handle_out == decoder->null)
+		return -1;
+	if (!decoder->null || !group ||
+	    group->communicator != communicator_of(decoder, word_at(call, 0)))
+		return TRACE_COLOUR_UNKNOWN;
+	return group->first;
+}
+
 static void take_communicator(struct mpi_decoder *decoder, const struct mpi_record *call,
 			      enum mpi_class class)
 {
@@ -405,9 +419,11 @@ static void take_communicator(struct mpi_decoder *decoder, const struct mpi_reco
 
 	event.peer = (int32_t)event.communicator;
 	event.communicator = decoder->next_communicator++;
-	event.tag = class == MPI_COMMUNICATOR_SPLIT ? int_at(call, 1) : 0;
+	event.tag = class == MPI_COMMUNICATOR_SPLIT    ? int_at(call, 1)
+		    : class == MPI_COMMUNICATOR_CREATE ? colour_of(decoder, call)
+						       : 0;
 	event.key = class == MPI_COMMUNICATOR_SPLIT ? int_at(call, 2) : 0;
-	if (call->handle_out)
+	if (call->handle_out && call->handle_out != decoder->null)
 		note_communicator(decoder, call->handle_out, event.communicator);
 	give(decoder, &event);
 }
@@ -488,11 +504,26 @@ static void take_meaning(struct mpi_decoder *decoder, const struct mpi_record *c
 		break;
 	case MPI_COMMUNICATOR_DUP:
 	case MPI_COMMUNICATOR_SPLIT:
+	case MPI_COMMUNICATOR_CREATE:
 	case MPI_COMMUNICATOR_OTHER:
 		take_communicator(decoder, call, function->class);
 		break;
 	case MPI_COMMUNICATOR_FREE:
 		forget_communicator(decoder, call->handle_in);
+		break;
+	case MPI_GROUP_WHOLE:
+		group_table_add_whole(&decoder->groups, call->handle_out,
+				      communicator_of(decoder, word_at(call, 0)));
+		break;
+	case MPI_GROUP_SOME:
+		arrays = arrays_of(decoder, call->tid, call->begin_ns);
+		/* Not all of them: then nobody knows who they are. */
+		group_table_add_some(
+			&decoder->groups, call->handle_out, word_at(call, 0), arrays->indices,
+			arrays->index_count == (uint32_t)int_at(call, 1) ? arrays->index_count : 0);
+		break;
+	case MPI_GROUP_FREE:
+		group_table_remove(&decoder->groups, call->handle_in);
 		break;
 	default:
 		take_messages(decoder, call, function);
@@ -534,6 +565,7 @@ void mpi_decoder_call(struct mpi_decoder *decoder, const struct mpi_record *call
 	if (!decoder->world) {
 		decoder->world = mpi_library_world(decoder->library, call->function, call->ip);
 		decoder->self = mpi_library_self(decoder->library, call->function, call->ip);
+		decoder->null = mpi_library_null(decoder->library, call->function, call->ip);
 	}
 	if (record.function >= mpi_function_count) {
 		record.function -= (uint16_t)mpi_function_count;

@@ -12,6 +12,7 @@
 #define PIEPROFD_DAEMON_TRACE_MPI_DECODER_H
 
 #include "attach/bpf/mpi_record.h"
+#include "daemon/trace/group_table.h"
 #include "daemon/trace/mpi_library.h"
 #include "daemon/trace/request_table.h"
 #include "daemon/trace/trace_event.h"
@@ -46,10 +47,11 @@ struct mpi_decoder {
 	} communicators[MPI_COMMUNICATORS_MAX];
 	unsigned communicator_count;
 	uint32_t next_communicator;
-	uint64_t world, self; /* handles; 0: not known yet */
-	uint64_t init_ns;     /* when MPI_Init returned; 0: not seen */
-	uint64_t finalize_ns; /* when MPI_Finalize began */
-	uint64_t left_out;    /* arrays, communicators */
+	struct group_table groups;
+	uint64_t world, self, null; /* handles; 0: not known yet */
+	uint64_t init_ns;           /* when MPI_Init returned; 0: not seen */
+	uint64_t finalize_ns;       /* when MPI_Finalize began */
+	uint64_t left_out;          /* arrays, communicators */
 };
 
 /* library and context are borrowed. */

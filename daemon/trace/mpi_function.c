@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/trace/mpi_function.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define NO MPI_ABSENT
@@ -162,7 +163,7 @@ const struct mpi_function mpi_functions[] = {
 	COMMUNICATOR("MPI_Comm_dup_with_info", MPI_COMMUNICATOR_DUP, 2),
 	COMMUNICATOR("MPI_Comm_split", MPI_COMMUNICATOR_SPLIT, 3),
 	COMMUNICATOR("MPI_Comm_split_type", MPI_COMMUNICATOR_OTHER, 4),
-	COMMUNICATOR("MPI_Comm_create", MPI_COMMUNICATOR_OTHER, 2),
+	COMMUNICATOR("MPI_Comm_create", MPI_COMMUNICATOR_CREATE, 2),
 	COMMUNICATOR("MPI_Cart_create", MPI_COMMUNICATOR_OTHER, 5),
 	COMMUNICATOR("MPI_Cart_sub", MPI_COMMUNICATOR_OTHER, 2),
 	COMMUNICATOR("MPI_Graph_create", MPI_COMMUNICATOR_OTHER, 5),
@@ -170,6 +171,14 @@ const struct mpi_function mpi_functions[] = {
 	COMMUNICATOR("MPI_Dist_graph_create_adjacent", MPI_COMMUNICATOR_OTHER, 9),
 	OF_HANDLES("MPI_Comm_free", MPI_COMMUNICATOR_FREE, 0, NO, NO, NO, NO, NO, NO, NO, NO),
 	OF_HANDLES("MPI_Comm_disconnect", MPI_COMMUNICATOR_FREE, 0, NO, NO, NO, NO, NO, NO, NO, NO),
+	{ "MPI_Comm_group", MPI_GROUP_WHOLE, MAKES(1), 0, { NO, NO }, NO },
+	{ "MPI_Group_incl",
+	  MPI_GROUP_SOME,
+	  { NO, 3, NO, NO, NO, 2, 1, NO, NO, { NO, NO }, sizeof(int32_t) },
+	  NO,
+	  { NO, NO },
+	  NO },
+	OF_HANDLES("MPI_Group_free", MPI_GROUP_FREE, 0, NO, NO, NO, NO, NO, NO, NO, NO),
 	OTHER("MPI_Comm_create_group"),
 	OTHER("MPI_Comm_idup"),
 	OTHER("MPI_Intercomm_create"),
@@ -245,5 +254,6 @@ bool mpi_class_is_collective(enum mpi_class class)
 {
 	return class == MPI_COLLECTIVE || class == MPI_FROM_ROOT || class == MPI_TO_ROOT ||
 	       class == MPI_SCAN || class == MPI_COMMUNICATOR_DUP ||
-	       class == MPI_COMMUNICATOR_SPLIT || class == MPI_COMMUNICATOR_OTHER;
+	       class == MPI_COMMUNICATOR_SPLIT || class == MPI_COMMUNICATOR_CREATE ||
+	       class == MPI_COMMUNICATOR_OTHER;
 }

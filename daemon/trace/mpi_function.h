@@ -38,10 +38,14 @@ enum mpi_class {
 	MPI_FROM_ROOT,  /* nobody leaves before the root has come */
 	MPI_TO_ROOT,    /* the root does not leave before all have come */
 	MPI_SCAN,
-	MPI_COMMUNICATOR_DUP,   /* of all members, in the same order */
-	MPI_COMMUNICATOR_SPLIT, /* by colour and key */
-	MPI_COMMUNICATOR_OTHER, /* of whom is not followed */
-	MPI_COMMUNICATOR_FREE,  /* its handle may be another one's from then on */
+	MPI_COMMUNICATOR_DUP,    /* of all members, in the same order */
+	MPI_COMMUNICATOR_SPLIT,  /* by colour and key */
+	MPI_COMMUNICATOR_CREATE, /* of a group */
+	MPI_COMMUNICATOR_OTHER,  /* of whom is not followed */
+	MPI_COMMUNICATOR_FREE,   /* its handle may be another one's from then on */
+	MPI_GROUP_WHOLE,         /* all ranks of a communicator */
+	MPI_GROUP_SOME,          /* some of a group */
+	MPI_GROUP_FREE,
 };
 
 struct mpi_function {

@@ -20,6 +20,7 @@
 /* Of mpi.h of MPICH's ABI. */
 #define MPICH_WORLD 0x44000000
 #define MPICH_SELF  0x44000001
+#define MPICH_NULL  0x04000000
 
 /* Open MPI's datatypes are objects with names, and these have the same size everywhere. */
 static const struct {
@@ -91,6 +92,8 @@ static void note_object(struct scan *scan, const char *name, const Elf64_Sym *sy
 		scan->open_mpi = true;
 	} else if (!strcmp(name, "ompi_mpi_comm_self")) {
 		library->self_address = symbol->st_value;
+	} else if (!strcmp(name, "ompi_mpi_comm_null")) {
+		library->null_address = symbol->st_value;
 	} else if (!strcmp(name, "ompi_mpi_state")) {
 		library->state_address = symbol->st_value;
 	} else if (!strncmp(name, "MPIR_", 5)) {
@@ -250,6 +253,13 @@ uint64_t mpi_library_self(const struct mpi_library *library, unsigned function, 
 	return library->kind == MPI_KIND_MPICH
 		       ? MPICH_SELF
 		       : beside(library, function, address, library->self_address);
+}
+
+uint64_t mpi_library_null(const struct mpi_library *library, unsigned function, uint64_t address)
+{
+	return library->kind == MPI_KIND_MPICH
+		       ? MPICH_NULL
+		       : beside(library, function, address, library->null_address);
 }
 
 uint64_t mpi_library_state(const struct mpi_library *library, const struct mapping_list *mappings)

@@ -31,7 +31,7 @@ struct mpi_library {
 	uint64_t addresses[MPI_FUNCTIONS_MAX]; /* ELF addresses, by function; 0: has none */
 	struct mpi_target layout;
 	/* ELF addresses, 0: none. */
-	uint64_t world_address, self_address, state_address;
+	uint64_t world_address, self_address, null_address, state_address;
 };
 
 /* What the program in the kernel is to know of a process without such a library. */
@@ -52,6 +52,7 @@ void mpi_library_close(struct mpi_library *library);
  */
 uint64_t mpi_library_world(const struct mpi_library *library, unsigned function, uint64_t address);
 uint64_t mpi_library_self(const struct mpi_library *library, unsigned function, uint64_t address);
+uint64_t mpi_library_null(const struct mpi_library *library, unsigned function, uint64_t address);
 /* Where it keeps whether MPI_Init has returned; 0: not known. */
 uint64_t mpi_library_state(const struct mpi_library *library, const struct mapping_list *mappings);
 

@@ -35,6 +35,9 @@ enum trace_communicator {
 	TRACE_COMMUNICATOR_FIRST, /* of those made */
 };
 
+/* Of a communicator of a group that is not known. */
+#define TRACE_COLOUR_UNKNOWN INT32_MIN
+
 #define TRACE_OPEN         (1u << 0) /* the call had not returned when the trace ended */
 #define TRACE_SIZE_UNKNOWN (1u << 1) /* bytes is 0, as the datatype's size is not known */
 #define TRACE_ANY_PEER     (1u << 2) /* a receive from anybody whose status nobody asked for */
@@ -56,8 +59,8 @@ struct trace_event {
 	uint32_t flags;
 	uint32_t communicator;
 	int32_t peer; /* rank in the communicator; TRACE_COMMUNICATOR: the communicator's parent */
-	int32_t tag;  /* TRACE_COMMUNICATOR: colour; TRACE_SPAN: its detail (span_record.h), or of
-		       * Python  functions the path */
+	int32_t tag;  /* TRACE_COMMUNICATOR: colour, or TRACE_COLOUR_UNKNOWN; TRACE_SPAN: its detail
+		       * (span_record.h), or of  Python  functions the path */
 	int32_t key;  /* TRACE_COMMUNICATOR alone */
 	uint16_t completed_by; /* TRACE_RECEIVE: function in which it was waited for */
 	uint16_t unused;

@@ -297,6 +297,7 @@ static enum trace_html_class class_of_function(unsigned number)
 	case MPI_SCAN:
 	case MPI_COMMUNICATOR_DUP:
 	case MPI_COMMUNICATOR_SPLIT:
+	case MPI_COMMUNICATOR_CREATE:
 		return TRACE_HTML_COLLECTIVE;
 	default:
 		return TRACE_HTML_OTHER;

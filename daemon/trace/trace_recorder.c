@@ -69,8 +69,11 @@ struct trace_recorder *trace_recorder_create(struct impersonator *impersonator,
 				      .functions = span_list_find(spans, SPAN_PYTHON) >= 0 };
 	recorder->probes =
 		mpi_probes_create(shapes, MPI_FUNCTION_NUMBERS, MPI_PROBES_AUTO, &wanted, error);
-	if (recorder->probes && !configure_spans(recorder))
+	if (recorder->probes && !configure_spans(recorder)) {
+		if (wanted.functions)
+			recorder->trap_cost = trap_cost_measure(recorder->probes);
 		return recorder;
+	}
 	if (recorder->probes)
 		error_set(error, EXIT_INTERNAL, "the kernel does not take what is to be traced");
 	trace_recorder_destroy(recorder);
@@ -113,6 +116,7 @@ static int start_functions(struct trace_recorder *recorder, struct trace_process
 					    .target = path_reader_target(process->path_reader),
 					    .paths = &recorder->paths,
 					    .choice = &recorder->spans->functions,
+					    .trap_cost = &recorder->trap_cost,
 					    .slot = process->slot,
 					    .span = (unsigned)span },
 		error);
@@ -555,6 +559,9 @@ int trace_recorder_end(struct trace_recorder *recorder, struct trace *ret_trace)
 	uint64_t now_ns;
 	int error = 0;
 
+	for (size_t i = 0; i < recorder->process_count; i++)
+		if (!recorder->processes[i]->ended)
+			function_watch_stop(&recorder->processes[i]->functions);
 	for (size_t i = 0; i < recorder->process_count; i++)
 		if (!recorder->processes[i]->ended)
 			function_watch_end(&recorder->processes[i]->functions, &taker);

@@ -14,6 +14,7 @@ struct trace_recorder {
 	struct impersonator *impersonator;
 	const struct span_list *spans;
 	struct mpi_probes *probes;
+	struct trap_cost trap_cost; /* where functions are traced */
 	struct library_list libraries;
 	struct candidate *candidates;
 	size_t candidate_count, candidate_capacity;

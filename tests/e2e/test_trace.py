@@ -533,7 +533,7 @@ def test_python_functions():
     """Calls of Python functions: returned from, yielded from, awaited, raised from, from C, in threads."""
     if os.geteuid():
         raise Skip("needs root")
-    known = [found for found in find_interpreters() if (3, 11) <= found.version[:2] <= (3, 14)]
+    known = [found for found in find_interpreters() if (3, 11) <= found.version[:2] <= (3, 15)]
     # The first of each version, and two of 3.11: Debian's is stripped, and has everything in its program.
     chosen = {(found.version[:2], found.version[1] == 11 and found.prefix == "/usr"): found for found in reversed(known)}
     for found in chosen.values():

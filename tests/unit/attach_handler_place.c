@@ -111,6 +111,33 @@ static void test_changed(void **state)
 	assert_int_equal(find(&early, 0, &place), -ENOENT);
 }
 
+/* One notes its instruction behind its first jump: the others say where the frame is. */
+static void test_common(void **state)
+{
+	static const uint8_t with_r12[] = { 0x4d, 0x89, 0x7c, 0x24,
+					    0x38 }; /* mov %r15,0x38(%r12) */
+	struct code code = CODE(LOAD, NOTE, JUMP, REST, LOAD, JUMP, NOTE, REST, /* 32 bytes */
+				0x4c, 0x89, 0x7b, 0x38, 0x90, JUMP, REST, 0xc3);
+	const struct memory_reader reader = { read_code, &code };
+	const struct address_ranges function = { .items = { { BASE, BASE + code.size } },
+						 .count = 1 };
+	struct handler_place places[] = { { .handler = BASE + 15 },
+					  { .handler = BASE },
+					  { .handler = BASE + 30 } };
+
+	(void)state;
+	assert_int_equal(handler_places_find(&reader, &function, STORE, places, 3), 0);
+	assert_int_equal(places[0].address, BASE + 15 + 4);
+	assert_int_equal(places[0].frame_register, REGISTER_RBX);
+	assert_false(places[0].stepped);
+	assert_int_equal(places[1].address, BASE + 8);
+	/* They do not agree. */
+	memcpy(code.bytes + 30, with_r12, sizeof(with_r12));
+	assert_int_equal(handler_places_find(&reader, &function, STORE, places, 3), -ENOENT);
+	/* Nobody says it. */
+	assert_int_equal(handler_places_find(&reader, &function, STORE, places, 1), -ENOENT);
+}
+
 static void test_none(void **state)
 {
 	struct code jumps = CODE(JUMP, NOTE, REST, 0xc3);
@@ -172,8 +199,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_jump),   cmocka_unit_test(test_step),
 		cmocka_unit_test(test_shared), cmocka_unit_test(test_changed),
-		cmocka_unit_test(test_none),   cmocka_unit_test(test_last),
-		cmocka_unit_test(test_any),
+		cmocka_unit_test(test_common), cmocka_unit_test(test_none),
+		cmocka_unit_test(test_last),   cmocka_unit_test(test_any),
 	};
 
 	return cmocka_run_group_tests_name("attach_handler_place", tests, NULL, NULL);

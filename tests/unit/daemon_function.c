@@ -220,6 +220,10 @@ static void test_table(void **state)
 		table[free_one] = UNKNOWN;
 		table[opcode_number(minor, "RETURN_VALUE")] = UNKNOWN;
 		assert_false(dispatch_table_fits(minor, table));
+		/* The one by which a JIT looks on. */
+		for (unsigned i = 0; i < DISPATCH_OPCODES; i++)
+			table[i] = opcodes[i].name ? 0x2000 : UNKNOWN;
+		assert_false(dispatch_table_fits(minor, table));
 	}
 	memset(table, 0, sizeof(table));
 	assert_false(dispatch_table_fits(FUNCTION_MINOR_MIN, table));

@@ -330,6 +330,77 @@ static void test_communicators(void **state)
 	sample_free(&sample, &analysis);
 }
 
+/* A communicator of some ranks of the world. */
+static void create(size_t rank, uint64_t at_ns, const int32_t *ranks, uint16_t count,
+		   uint64_t handle)
+{
+	struct mpi_record record = sample_record(rank, "MPI_Comm_group", at_ns, at_ns + 1);
+
+	record.words[0] = SAMPLE_WORLD;
+	record.handle_out = 0xb000;
+	sample_call(&sample, &record);
+	record = sample_record(rank, "MPI_Group_incl", at_ns + 2, at_ns + 3);
+	record.words[0] = 0xb000;
+	record.words[1] = count;
+	record.handle_out = 0xc000;
+	sample_chunk(&sample, &record, MPI_RECORD_INDICES, ranks, count, count * sizeof(ranks[0]));
+	sample_call(&sample, &record);
+	record = sample_record(rank, "MPI_Comm_create", at_ns + 4, at_ns + 9);
+	record.words[0] = SAMPLE_WORLD;
+	record.words[1] = 0xc000;
+	record.handle_out = handle;
+	sample_call(&sample, &record);
+	for (unsigned i = 0; i < 2; i++) {
+		record = sample_record(rank, "MPI_Group_free", at_ns + 10, at_ns + 11);
+		record.handle_in = i ? 0xb000 : 0xc000;
+		sample_call(&sample, &record);
+	}
+}
+
+static void send_in(size_t rank, const char *function, uint64_t communicator, int peer)
+{
+	struct mpi_record record = sample_record(rank, function, 400, 410);
+
+	record.words[1] = 3;
+	record.words[3] = (uint32_t)peer;
+	record.words[4] = 7;
+	record.words[5] = communicator;
+	sample_call(&sample, &record);
+}
+
+/* Of groups that are another one for each half, of one for all, and of one that is not known. */
+static void test_communicators_of_groups(void **state)
+{
+	static const int32_t halves[2][2] = { { 0, 2 }, { 1, 3 } }, middle[] = { 1, 2 },
+			     mixed[] = { 2, 1 };
+
+	(void)state;
+	begin(4);
+	for (size_t i = 0; i < 4; i++) {
+		create(i, 100, halves[i % 2], 2, 0x9000);
+		create(i, 200, middle, 2, i == 1 || i == 2 ? 0xa000 : SAMPLE_NULL);
+		create(i, 300, mixed, 2, i == 1 || i == 2 ? 0xd000 : SAMPLE_NULL);
+	}
+	send_in(3, "MPI_Send", 0x9000, 0);
+	send_in(1, "MPI_Recv", 0x9000, 1);
+	send_in(1, "MPI_Send", 0xa000, 1);
+	send_in(2, "MPI_Recv", 0xa000, 0);
+	send_in(2, "MPI_Send", 0xd000, 1);
+	end(1000);
+	assert_int_equal(analysis.messages.count, 2);
+	assert_int_equal(analysis.messages.elsewhere, 1);
+	for (size_t i = 0; i < 2; i++) {
+		const struct message *message = &analysis.messages.items[i];
+
+		assert_true((message->from == 3 && message->to == 1) ||
+			    (message->from == 1 && message->to == 2));
+	}
+	/* None, the world, two halves and the middle. */
+	assert_int_equal(analysis.communicators.count, 5);
+	assert_int_equal(analysis.communicators.not_followed, 1);
+	sample_free(&sample, &analysis);
+}
+
 /* Rank 1 is traced from its second communicator on: the first one of rank 0 is nobody's. */
 static void test_communicators_from_the_middle(void **state)
 {
@@ -438,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_from_the_middle),
 		cmocka_unit_test(test_anybody),
 		cmocka_unit_test(test_communicators),
+		cmocka_unit_test(test_communicators_of_groups),
 		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_over_limit),
 		cmocka_unit_test(test_paths),

@@ -14,6 +14,7 @@
 #define SAMPLE_RANKS_MAX 8
 #define SAMPLE_WORLD     0x7000
 #define SAMPLE_SELF      0x7100
+#define SAMPLE_NULL      0x7200
 #define SAMPLE_DOUBLE    0x8000
 #define SAMPLE_FUNCTION  0x100 /* address of every function, in the file and in the process */
 #define ANY              (-1)
@@ -51,6 +52,7 @@ SAMPLE_UNUSED void sample_library(struct mpi_library *library, enum mpi_kind kin
 		.layout = { .handle_bytes = 8, .status_bytes = 24, .status_tag = 4, .limit = 5000 },
 		.world_address = SAMPLE_WORLD,
 		.self_address = SAMPLE_SELF,
+		.null_address = SAMPLE_NULL,
 	};
 	if (kind == MPI_KIND_MPICH) {
 		library->layout.handle_bytes = 4;
