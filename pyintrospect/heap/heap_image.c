@@ -306,10 +306,44 @@ struct heap_extent *heap_image_next(const struct heap_image *image, remote_addr 
 	return image->extents + first;
 }
 
+static bool is_present(const struct heap_image *image, remote_addr page)
+{
+	remote_addr *known = &image->fresh->present[page / PAGE_BYTES % HEAP_FRESH_PAGES];
+	uint8_t state = 0;
+
+	if (*known == page)
+		return true;
+	if (image->pages->read(image->pages->context, page, 1, &state) || !(state & PAGE_PRESENT))
+		return false;
+	*known = page;
+	return true;
+}
+
+static const uint8_t *read_fresh(const struct heap_image *image, remote_addr address, uint64_t size)
+{
+	struct heap_fresh *fresh = image->fresh;
+	uint8_t *bytes = fresh->room + fresh->used;
+
+	if (!size || size > HEAP_FRESH_BYTES - fresh->used ||
+	    address >> ADDRESS_BITS || (address + size) >> ADDRESS_BITS)
+		return NULL;
+	for (remote_addr page = address - address % PAGE_BYTES; page < address + size;
+	     page += PAGE_BYTES)
+		if (!is_present(image, page))
+			return NULL;
+	if (memory_read(image->reader, address, bytes, size))
+		return NULL;
+	fresh->used += (size + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+	return bytes;
+}
+
 const uint8_t *heap_image_at(const struct heap_image *image, remote_addr address, uint64_t size)
 {
-	const struct heap_extent *extent = heap_image_find(image, address);
+	const struct heap_extent *extent;
 
+	if (image->fresh)
+		return read_fresh(image, address, size);
+	extent = heap_image_find(image, address);
 	if (!extent || size > extent->end - address)
 		return NULL;
 	return extent->bytes + (address - extent->start);

@@ -45,6 +45,19 @@ struct heap_extent {
 	uint32_t *chunk_of_page;
 };
 
+/*
+ * Room for what is read of the process itself instead of out of the copy, until it is used anew.
+ * Pages that are not in memory are not read.
+ */
+#define HEAP_FRESH_BYTES (1u << 20)
+#define HEAP_FRESH_PAGES 256
+
+struct heap_fresh {
+	uint8_t *room; /* HEAP_FRESH_BYTES of it */
+	size_t used;
+	remote_addr present[HEAP_FRESH_PAGES]; /* pages that were in memory, by their number */
+};
+
 struct heap_image {
 	const struct memory_reader *reader;
 	const struct page_reader *pages;
@@ -54,6 +67,9 @@ struct heap_image {
 	size_t extent_count, extent_capacity;
 	uint32_t **places; /* by 1 GiB, then 1 MiB: the first extent that ends behind it, + 1 */
 	uint8_t *bytes;    /* of all extents */
+	/* heap_image_at() and what builds on it read the process, and not the copy; NULL: they
+	 * don't. */
+	struct heap_fresh *fresh;
 	size_t size;
 	uint64_t private_bytes; /* in memory, to be copied */
 	uint64_t file_bytes;    /* in memory, of files */

@@ -29,6 +29,7 @@ void heap_walk_deinit(struct heap_walk *walk)
 {
 	free(walk->path_of);
 	free(walk->queue);
+	heap_mends_deinit(&walk->mends);
 	walk->path_of = walk->queue = NULL;
 }
 
@@ -133,22 +134,39 @@ static void take_raw(struct heap_walk *walk, uint32_t node, uint64_t size, uint3
 	walk->types->items[owner].storage_bytes += size;
 }
 
+/* Another object may be there by now, or the same one that refers to something else. */
+static bool is_out_of_date(const struct heap_walk *walk, remote_addr address,
+			   const struct heap_place *place)
+{
+	return walk->mends.at_work && heap_mends_differ(walk, address, place->size - place->inside);
+}
+
 void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint32_t step)
 {
 	struct heap_place place;
 	uint32_t child;
 	uint16_t kind;
 
-	if (word % WORD_SIZE || !path || !locate(walk, word, &place) || walk->path_of[place.node])
+	if (word % WORD_SIZE || !path)
+		return;
+	if (!locate(walk, word, &place)) {
+		heap_mends_note(walk, word, path, step);
+		return;
+	}
+	if (walk->path_of[place.node])
 		return;
 	kind = walk->nodes->kinds[place.node];
 	if (kind >= HEAP_NODE_FIRST_TYPE) {
+		if (is_out_of_date(walk, word, &place))
+			heap_mends_note(walk, word, path, step);
 		if (place.inside != walk->types->items[kind].prefix)
 			return;
 		child = heap_paths_child(walk->paths, path, step, kind);
 		if (child)
 			take(walk, &place, child);
-	} else if (kind == HEAP_NODE_RAW && place.inside <= HEAP_RAW_INSIDE_MAX) {
+	} else if (kind != HEAP_NODE_RAW) {
+		heap_mends_note(walk, word, path, step);
+	} else if (place.inside <= HEAP_RAW_INSIDE_MAX && !walk->mends.at_work) {
 		take_raw(walk, place.node, place.size, path);
 		enqueue_raw(walk, place.node);
 	}
@@ -172,7 +190,8 @@ void heap_walk_claim(struct heap_walk *walk, remote_addr address, uint64_t size,
 {
 	struct heap_place place = { .inside = 0 };
 
-	if (!path)
+	/* What an object uses that is not in the copy is as young as it is. */
+	if (!path || walk->mends.at_work)
 		return;
 	if (!heap_nodes_locate(walk->nodes, address, &place)) {
 		place.node = find_storage(walk, address, size);
@@ -197,8 +216,10 @@ bool heap_walk_absorb(struct heap_walk *walk, remote_addr address, uint32_t path
 {
 	uint32_t node = heap_walk_object(walk, address);
 
+	bool young = path && walk->mends.at_work && heap_mends_mark(walk, address);
+
 	if (!path || node == HEAP_NODE_NONE || walk->path_of[node])
-		return false;
+		return young;
 	walk->path_of[node] = path;
 	walk->paths->items[path].bytes += heap_nodes_block(walk->nodes, node).size;
 	return true;

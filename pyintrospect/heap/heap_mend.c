@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pyintrospect/heap/heap_mend.h"
+
+#include "common/array.h"
+#include "common/hash.h"
+#include "pyintrospect/field.h"
+#include "pyintrospect/heap/heap_reference.h"
+#include "pyintrospect/heap/heap_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* At most half full. */
+#define NOTED_SLOTS (2 * HEAP_MENDS_MAX)
+/* Of an object as it is now, where so much can be read, and of what lies before it. */
+#define OBJECT_READ 4096u
+#define BEFORE_READ 64u
+/* Of two states of an object so much is compared, behind its count of references. */
+#define COMPARED 64u
+
+void heap_mends_deinit(struct heap_mends *mends)
+{
+	free(mends->items);
+	free(mends->noted);
+	*mends = (struct heap_mends){ 0 };
+}
+
+static uint32_t slot_of(const struct heap_mends *mends, remote_addr address)
+{
+	uint32_t slot = hash_word(address) % NOTED_SLOTS;
+
+	while (mends->noted[slot] && mends->noted[slot] != address)
+		slot = (slot + 1) % NOTED_SLOTS;
+	return slot;
+}
+
+static bool is_in(const struct heap_walk *walk, const struct heap_extent *extent,
+		  remote_addr address)
+{
+	const struct mapping *mapping = &walk->image->mappings->mappings[extent->mapping];
+
+	return address >= mapping->start && address < mapping->end &&
+	       (extent->area == HEAP_AREA_BREAK || heap_nodes_may_map(walk->nodes, extent));
+}
+
+/* Also where a mapping had no pages yet, behind those that it had. */
+static bool is_allocators(const struct heap_walk *walk, remote_addr address)
+{
+	const struct heap_image *image = walk->image;
+	const struct heap_extent *extent = heap_image_find(image, address);
+
+	if (extent)
+		return is_in(walk, extent, address);
+	extent = heap_image_next(image, address);
+	return (extent < image->extents + image->extent_count && is_in(walk, extent, address)) ||
+	       (extent > image->extents && is_in(walk, extent - 1, address));
+}
+
+bool heap_mends_wants(const struct heap_walk *walk, remote_addr address)
+{
+	const struct heap_mends *mends = &walk->mends;
+
+	return walk->typed && !walk->nodes->foreign && address && address % WORD_SIZE == 0 &&
+	       is_allocators(walk, address) &&
+	       (!mends->noted || !mends->noted[slot_of(mends, address)]);
+}
+
+bool heap_mends_mark(struct heap_walk *walk, remote_addr address)
+{
+	struct heap_mends *mends = &walk->mends;
+
+	if (!heap_mends_wants(walk, address))
+		return false;
+	if (!mends->noted)
+		mends->noted = calloc(NOTED_SLOTS, sizeof(*mends->noted));
+	if (!mends->noted || mends->noted_count == HEAP_MENDS_MAX) {
+		mends->cut = true;
+		return false;
+	}
+	mends->noted[slot_of(mends, address)] = address;
+	mends->noted_count++;
+	return true;
+}
+
+void heap_mends_note(struct heap_walk *walk, remote_addr address, uint32_t path, uint32_t step)
+{
+	struct heap_mends *mends = &walk->mends;
+
+	if (!heap_mends_mark(walk, address))
+		return;
+	if (!ARRAY_ROOM(mends->items, mends->count, mends->capacity)) {
+		mends->cut = true;
+		return;
+	}
+	mends->items[mends->count++] = (struct heap_mend){ address, path, step };
+}
+
+bool heap_mends_differ(const struct heap_walk *walk, remote_addr address, uint64_t size)
+{
+	const uint8_t *now = heap_image_at(walk->image, address, size < COMPARED ? size : COMPARED);
+	const struct heap_extent *extent = heap_image_find(walk->image, address);
+	const uint64_t compared = size < COMPARED ? size : COMPARED;
+
+	return now && extent && compared > WORD_SIZE && compared <= extent->end - address &&
+	       memcmp(now + WORD_SIZE, extent->bytes + (address - extent->start) + WORD_SIZE,
+		      compared - WORD_SIZE) != 0;
+}
+
+/* As much of it as there is, up to a page's end at least. */
+static const uint8_t *read_object(const struct heap_walk *walk, remote_addr address,
+				  uint64_t *ret_size)
+{
+	const uint8_t *bytes;
+
+	*ret_size = OBJECT_READ;
+	bytes = heap_image_at(walk->image, address - BEFORE_READ, BEFORE_READ + *ret_size);
+	if (bytes)
+		return bytes + BEFORE_READ;
+	*ret_size = PAGE_BYTES - address % PAGE_BYTES;
+	bytes = heap_image_at(walk->image, address - BEFORE_READ, BEFORE_READ + *ret_size);
+	return bytes ? bytes + BEFORE_READ : NULL;
+}
+
+static void follow(struct heap_walk *walk, struct heap_mend mend)
+{
+	uint64_t size, bytes;
+	const uint8_t *object = read_object(walk, mend.address, &size);
+	uint16_t type = object ? heap_types_object(walk->types, object, BEFORE_READ, size, &bytes)
+			       : 0;
+	uint32_t path;
+
+	if (!type)
+		return;
+	path = heap_paths_child(walk->paths, mend.path, mend.step, type);
+	if (!path)
+		return;
+	walk->mends.objects++;
+	heap_reference_follow_read(walk, type, mend.address, object, bytes, path);
+}
+
+static void follow_noted(struct heap_walk *walk)
+{
+	struct heap_mends *mends = &walk->mends;
+	struct heap_fresh fresh = { .room = malloc(HEAP_FRESH_BYTES) };
+
+	if (!fresh.room) {
+		mends->cut = true;
+		mends->done = mends->count;
+		return;
+	}
+	walk->image->fresh = &fresh;
+	mends->at_work = true;
+	while (mends->done < mends->count && !walk->stopped) {
+		fresh.used = 0;
+		walk->typed = true;
+		follow(walk, mends->items[mends->done++]);
+	}
+	mends->at_work = false;
+	walk->image->fresh = NULL;
+	free(fresh.room);
+}
+
+void heap_mends_follow(struct heap_walk *walk)
+{
+	while (walk->mends.done < walk->mends.count && !walk->stopped) {
+		follow_noted(walk);
+		heap_search_drain(walk);
+	}
+	walk->typed = false;
+}
