@@ -128,15 +128,15 @@ static int choose_types(const struct run *run, struct heap_watch_aims *aims)
 	const struct heap_snapshot *last = &run->last->snapshot;
 	struct heap_growing_type *types;
 	size_t count;
-	int error = heap_growing_types_find(&run->course->growth, last, type_aims(run->course),
-					    &types, &count);
+	int error = heap_growing_types_find(&run->course->growth, last, run->course->verdict.path,
+					    type_aims(run->course), &types, &count);
 
 	if (error)
 		return error;
 	for (size_t i = 0; i < count; i++) {
 		const struct heap_type_count *type = &last->types[types[i].type];
 		struct heap_watch_type *made = &aims->types[aims->type_count++];
-		uint32_t block_bytes = (uint32_t)(type->bytes / type->count);
+		uint32_t block_bytes = types[i].block_bytes;
 
 		*made = (struct heap_watch_type){
 			.type = type->address,

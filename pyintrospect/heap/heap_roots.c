@@ -248,6 +248,9 @@ int heap_roots_follow(struct heap_walk *walk, struct python_runtime *runtime)
 	heap_search_drain(walk);
 	/* Before what has no name leads to the middle of a chain whose first links are missing. */
 	heap_mends_follow(walk);
+	if (!error)
+		error = heap_mends_compare(walk);
+	heap_mends_follow(walk);
 	for (size_t i = 0; i < threads.count && !error; i++)
 		follow_state(walk, &threads.items[i]);
 	heap_search_drain(walk);

@@ -380,6 +380,9 @@ static int find_holders(struct look *look, struct error *error)
 		failure = keep_holders(look);
 	}
 	if (!failure)
+		failure = heap_sizes_count(&look->nodes, &look->types, &look->snapshot.sizes,
+					   &look->snapshot.size_count);
+	if (!failure)
 		failure = heap_containers_list(&look->walk, &look->snapshot.containers);
 	if (!failure)
 		failure = answer_all(look);
@@ -465,6 +468,7 @@ int heap_snapshot_take(const struct heap_source *source, const struct heap_limit
 void heap_snapshot_deinit(struct heap_snapshot *snapshot)
 {
 	free(snapshot->types);
+	free(snapshot->sizes);
 	free(snapshot->type_names);
 	free(snapshot->held_bytes);
 	free(snapshot->held_counts);

@@ -20,6 +20,7 @@
 #include "pyintrospect/heap/heap_container.h"
 #include "pyintrospect/heap/heap_path.h"
 #include "pyintrospect/heap/heap_regions.h"
+#include "pyintrospect/heap/heap_sizes.h"
 #include "pyintrospect/heap/heap_used_pools.h"
 #include "pyintrospect/runtime.h"
 
@@ -69,6 +70,8 @@ struct heap_snapshot {
 	struct heap_regions regions;
 	struct heap_type_count *types; /* the largest first */
 	size_t type_count;
+	struct heap_size_count *sizes; /* with holders alone */
+	size_t size_count;
 	struct heap_array_type arrays[32];
 	size_t array_count;
 	enum heap_holders_state holders;
