@@ -25,7 +25,8 @@
 #define LEAD_LEAST 1
 #define LEAD_MOST  40
 /* So many times as often as other types. */
-#define MOSTLY 3
+#define MOSTLY      3
+#define TRIED_LEAST 3
 /* Looks in a row that were torn: then it is the process. */
 #define TORN_BELIEVED 2
 
@@ -382,7 +383,7 @@ const struct heap_watched *heap_course_watched(const struct heap_course *course,
 /*
  * Objects of built-in types that were dropped are used again without the allocator, so that it may
  * be their makers alone who need fresh blocks: such a type is believed where it is nearly alone in
- * them, and no class says more.
+ * them, or most that were seen stayed, and no class says more.
  */
 static bool is_believed(const struct heap_watched *watched, size_t count,
 			const struct heap_watched *one)
@@ -392,7 +393,8 @@ static bool is_believed(const struct heap_watched *watched, size_t count,
 	for (size_t i = 0; i < count; i++)
 		if (watched[i].made.of_python && watched[i].grown)
 			return false;
-	return one->grown >= MOSTLY * one->others;
+	return one->grown && (one->grown >= MOSTLY * one->others ||
+			      (one->tried >= TRIED_LEAST && 2 * one->stayed >= one->tried));
 }
 
 const struct heap_watched *heap_course_made(const struct heap_course *course, size_t number)

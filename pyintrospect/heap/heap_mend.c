@@ -216,14 +216,15 @@ static void compare_pool(struct heap_walk *walk, const struct heap_pool *pool, c
 		uint32_t node = pool->first_node + i;
 		struct heap_block block = heap_nodes_block(walk->nodes, node);
 		const struct heap_type *type = &walk->types->items[walk->nodes->kinds[node]];
-		uint64_t at = block.address - pool->address;
+		uint64_t at = block.address - pool->address, size = block.size;
 
 		if (!walk->path_of[node] || walk->nodes->kinds[node] < HEAP_NODE_FIRST_TYPE ||
-		    type->plain || block.size <= (uint64_t)type->prefix + WORD_SIZE)
+		    size < (uint64_t)type->prefix + OBJECT_HEAD)
 			continue;
 		at += type->prefix;
-		if (memcmp(now + at + WORD_SIZE, then + at + WORD_SIZE,
-			   block.size - type->prefix - WORD_SIZE) != 0)
+		/* What is plain refers to nothing, as long as it is that. */
+		size = type->plain ? OBJECT_HEAD : size - type->prefix;
+		if (memcmp(now + at + WORD_SIZE, then + at + WORD_SIZE, size - WORD_SIZE) != 0)
 			heap_mends_note(walk, block.address + type->prefix, walk->path_of[node],
 					HEAP_MEND_SAME);
 	}

@@ -167,6 +167,9 @@ void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint
 	} else if (kind != HEAP_NODE_RAW) {
 		heap_mends_note(walk, word, path, step);
 	} else if (place.inside <= HEAP_RAW_INSIDE_MAX && !walk->mends.at_work) {
+		/* An item is an object: this one is one by now, or one that was not known as such. */
+		if (step != walk->steps[HEAP_STEP_OTHER])
+			heap_mends_note(walk, word, path, step);
 		take_raw(walk, place.node, place.size, path);
 		enqueue_raw(walk, place.node);
 	}
