@@ -146,6 +146,7 @@ static int choose_types(const struct run *run, struct heap_watch_aims *aims)
 			.block_bytes = block_bytes,
 			.prefix = type->prefix,
 			.of_python = type->of_python,
+			.sized = !type->of_one_size && !type->of_python,
 			.lead = LEAD_LEAST + (uint32_t)fmin(LEAD_MOST, LEAD_S * types[i].per_s),
 		};
 		memcpy(made->name, type->name, sizeof(made->name));
@@ -382,8 +383,9 @@ const struct heap_watched *heap_course_watched(const struct heap_course *course,
 
 /*
  * Objects of built-in types that were dropped are used again without the allocator, so that it may
- * be their makers alone who need fresh blocks: such a type is believed where it is nearly alone in
- * them, or most that were seen stayed, and no class says more.
+ * be their makers alone who need fresh blocks: such a type is believed where most objects that were
+ * seen stayed. Where that was not looked at, it is nearly alone in the blocks, and no class or chain
+ * says more.
  */
 static bool is_believed(const struct heap_watched *watched, size_t count,
 			const struct heap_watched *one)
@@ -391,10 +393,12 @@ static bool is_believed(const struct heap_watched *watched, size_t count,
 	if (one->made.of_python)
 		return true;
 	for (size_t i = 0; i < count; i++)
-		if (watched[i].made.of_python && watched[i].grown)
+		if ((watched[i].made.of_python || (watched[i].made.sized && !one->made.sized)) &&
+		    watched[i].grown)
 			return false;
-	return one->grown && (one->grown >= MOSTLY * one->others ||
-			      (one->tried >= TRIED_LEAST && 2 * one->stayed >= one->tried));
+	if (one->made.sized)
+		return one->tried >= TRIED_LEAST && 2 * one->stayed >= one->tried;
+	return one->grown >= MOSTLY * one->others;
 }
 
 const struct heap_watched *heap_course_made(const struct heap_course *course, size_t number)

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/heap/heap_trial.h"
 
-#include "common/clock.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/heap/heap_layout.h"
 
 #include <string.h>
 
-#define SETTLE_NS (20 * NS_PER_MS)
-#define STAY_NS   (200 * NS_PER_MS)
+#define STAY_NS (200 * NS_PER_MS)
 
 void heap_trials_add(struct heap_trials *trials, remote_addr object, unsigned site, uint64_t now_ns)
 {
 	if (trials->count < HEAP_TRIALS_MAX)
 		trials->items[trials->count++] = (struct heap_trial){
 			.object = object,
-			.due_ns = now_ns + SETTLE_NS,
+			.due_ns = now_ns + HEAP_TRIAL_SETTLE_NS,
 			.site = site,
 		};
 }
@@ -63,6 +61,14 @@ void heap_trials_look(struct heap_trials *trials, const struct memory_reader *re
 	for (unsigned i = 0; i < trials->count; i++)
 		if (!is_over(&trials->items[i]) && now_ns >= trials->items[i].due_ns)
 			look(trials, &trials->items[i], reader, now_ns);
+}
+
+bool heap_trials_unsettled(const struct heap_trials *trials)
+{
+	for (unsigned i = 0; i < trials->count; i++)
+		if (trials->items[i].state == HEAP_TRIAL_MADE)
+			return true;
+	return false;
 }
 
 unsigned heap_trials_done(const struct heap_trials *trials)

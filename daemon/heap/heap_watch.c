@@ -93,11 +93,19 @@ static bool all_spent(const struct heap_watch *watch)
 	return true;
 }
 
-/* No breakpoint is needed for that, and nobody is stopped. */
-static void look_at_trials(struct heap_watch *watch)
+/* No breakpoint is needed for that, and nobody is stopped. How long until one is due, or a turn. */
+static uint64_t look_at_trials(struct heap_watch *watch)
 {
-	for (size_t i = 0; i < watch->count; i++)
-		heap_trials_look(&watch->aims[i].trials, &watch->target.reader, clock_now_ns());
+	uint64_t pause_ns = TURN_NS;
+
+	for (size_t i = 0; i < watch->count; i++) {
+		struct heap_trials *trials = &watch->aims[i].trials;
+
+		heap_trials_look(trials, &watch->target.reader, clock_now_ns());
+		if (heap_trials_unsettled(trials))
+			pause_ns = HEAP_TRIAL_SETTLE_NS;
+	}
+	return pause_ns;
 }
 
 /* Those that were gone, or not looked at to the end, count no more. */
@@ -107,7 +115,7 @@ static void keep_what_stayed(struct heap_watch *watch)
 		struct heap_watched *watched = &watch->watched[i];
 		const struct heap_trials *trials = &watch->aims[i].trials;
 
-		if (!watched->made.type || watched->made.of_python)
+		if (!watched->made.sized)
 			continue;
 		watched->tried = heap_trials_done(trials);
 		watched->stayed = watched->grown = heap_trials_stayed(trials, -1);
@@ -381,7 +389,7 @@ static void watch_resumed(void *context, struct tracee *tracee)
 		site->grown++;
 	else if (site)
 		site->shrunk++;
-	if (site && watched->made.type && !watched->made.of_python)
+	if (site && watched->made.sized)
 		heap_trials_add(&aim->trials, aim->address - OBJECT_TYPE,
 				(unsigned)(site - watched->sites), clock_now_ns());
 	aim->length = hit->length;
@@ -405,8 +413,7 @@ static void *trace(void *context)
 		while (!__atomic_load_n(&watch->end_wanted, __ATOMIC_ACQUIRE) &&
 		       !all_spent(watch)) {
 			take_turn(watch);
-			look_at_trials(watch);
-			if (tracer_poll(watch->tracer, TURN_NS) != TRACER_RUNNING)
+			if (tracer_poll(watch->tracer, look_at_trials(watch)) != TRACER_RUNNING)
 				break;
 		}
 		tracer_quiesce(watch->tracer);

@@ -20,7 +20,7 @@
 #define POOLS_A_BATCH 64
 #define COMPARED_ROOM (1u << 20)
 /* So much that nobody leads to is worth a second look, in bytes and of all objects. */
-#define MISSED_MIN  262144
+#define MISSED_MIN  65536
 #define MISSED_PART 50
 /* Of two states of an object so much is compared, behind its count of references. */
 #define COMPARED 64u

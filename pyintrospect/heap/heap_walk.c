@@ -157,9 +157,11 @@ void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint
 		return;
 	kind = walk->nodes->kinds[place.node];
 	if (kind >= HEAP_NODE_FIRST_TYPE) {
-		if (is_out_of_date(walk, word, &place))
+		bool begins = place.inside == walk->types->items[kind].prefix;
+
+		if (!begins || is_out_of_date(walk, word, &place))
 			heap_mends_note(walk, word, path, step);
-		if (place.inside != walk->types->items[kind].prefix)
+		if (!begins)
 			return;
 		child = heap_paths_child(walk->paths, path, step, kind);
 		if (child)
