@@ -134,11 +134,24 @@ static void take_raw(struct heap_walk *walk, uint32_t node, uint64_t size, uint3
 	walk->types->items[owner].storage_bytes += size;
 }
 
-/* Another object may be there by now, or the same one that refers to something else. */
+/*
+ * Of what refers to it, an object begins there. Is it another one in the copy, or none, or is it the
+ * same one that refers to something else by now?
+ */
 static bool is_out_of_date(const struct heap_walk *walk, remote_addr address,
 			   const struct heap_place *place)
 {
+	uint16_t kind = walk->nodes->kinds[place->node];
+
+	if (kind < HEAP_NODE_FIRST_TYPE || place->inside != walk->types->items[kind].prefix)
+		return true;
 	return walk->mends.at_work && heap_mends_differ(walk, address, place->size - place->inside);
+}
+
+/* An item is an object; what has no name may be storage. */
+static bool may_be_object(const struct heap_walk *walk, uint16_t kind, uint32_t step)
+{
+	return kind != HEAP_NODE_RAW || step != walk->steps[HEAP_STEP_OTHER];
 }
 
 void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint32_t step)
@@ -153,25 +166,21 @@ void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint
 		heap_mends_note(walk, word, path, step);
 		return;
 	}
-	if (walk->path_of[place.node])
+	if (walk->path_of[place.node] && !walk->mends.at_work)
 		return;
 	kind = walk->nodes->kinds[place.node];
+	if (may_be_object(walk, kind, step) && is_out_of_date(walk, word, &place))
+		heap_mends_note(walk, word, path, step);
+	if (walk->path_of[place.node])
+		return;
 	if (kind >= HEAP_NODE_FIRST_TYPE) {
-		bool begins = place.inside == walk->types->items[kind].prefix;
-
-		if (!begins || is_out_of_date(walk, word, &place))
-			heap_mends_note(walk, word, path, step);
-		if (!begins)
+		if (place.inside != walk->types->items[kind].prefix)
 			return;
 		child = heap_paths_child(walk->paths, path, step, kind);
 		if (child)
 			take(walk, &place, child);
-	} else if (kind != HEAP_NODE_RAW) {
-		heap_mends_note(walk, word, path, step);
-	} else if (place.inside <= HEAP_RAW_INSIDE_MAX && !walk->mends.at_work) {
-		/* An item is an object: this one is one by now, or one that was not known as such. */
-		if (step != walk->steps[HEAP_STEP_OTHER])
-			heap_mends_note(walk, word, path, step);
+	} else if (kind == HEAP_NODE_RAW && place.inside <= HEAP_RAW_INSIDE_MAX &&
+		   !walk->mends.at_work) {
 		take_raw(walk, place.node, place.size, path);
 		enqueue_raw(walk, place.node);
 	}
