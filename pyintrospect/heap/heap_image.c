@@ -264,17 +264,13 @@ static int index_extents(struct heap_image *image)
 	return 0;
 }
 
-struct heap_extent *heap_image_find(const struct heap_image *image, remote_addr address)
+struct heap_extent *heap_image_search(const struct heap_image *image, remote_addr address)
 {
 	const uint32_t *large;
 	uint32_t number;
 
 	if (address >> ADDRESS_BITS || !image->places)
 		return NULL;
-	/* Most of what is looked for is there. */
-	if (image->largest &&
-	    address - image->largest->start < image->largest->end - image->largest->start)
-		return image->largest;
 	large = image->places[address >> LARGE_BITS];
 	number = large ? large[(address >> SMALL_BITS) % SMALL_PLACES] : 0;
 	if (!number)

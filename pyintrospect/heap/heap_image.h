@@ -101,8 +101,18 @@ __attribute__((warn_unused_result)) int heap_image_init(struct heap_image *image
 							const struct heap_image_options *options);
 void heap_image_deinit(struct heap_image *image);
 
-/* The extent around an address; NULL: none was copied. */
-struct heap_extent *heap_image_find(const struct heap_image *image, remote_addr address);
+struct heap_extent *heap_image_search(const struct heap_image *image, remote_addr address);
+
+/* The extent around an address; NULL: none was copied. Most of what is looked for is in one. */
+static inline struct heap_extent *heap_image_find(const struct heap_image *image,
+						  remote_addr address)
+{
+	struct heap_extent *largest = image->largest;
+
+	if (largest && address - largest->start < largest->end - largest->start)
+		return largest;
+	return heap_image_search(image, address);
+}
 
 /* The first extent that ends behind an address; their end: none does. */
 struct heap_extent *heap_image_next(const struct heap_image *image, remote_addr address);

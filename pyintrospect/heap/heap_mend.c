@@ -19,8 +19,8 @@
 /* Of pools, at a time. */
 #define POOLS_A_BATCH 64
 #define COMPARED_ROOM (1u << 20)
-/* So much that nobody leads to is worth a second look, in bytes and of all objects. */
-#define MISSED_MIN  65536
+/* So many objects that nobody leads to are worth a second look, and so much of all. */
+#define MISSED_MIN  1000
 #define MISSED_PART 50
 /* Of two states of an object so much is compared, behind its count of references. */
 #define COMPARED 64u
@@ -63,13 +63,18 @@ static bool is_allocators(const struct heap_walk *walk, remote_addr address)
 	       (extent > image->extents && is_in(walk, extent - 1, address));
 }
 
-bool heap_mends_wants(const struct heap_walk *walk, remote_addr address)
+bool heap_mends_wants(struct heap_walk *walk, remote_addr address)
 {
-	const struct heap_mends *mends = &walk->mends;
+	struct heap_mends *mends = &walk->mends;
+	remote_addr page = address / PAGE_BYTES, *other = &mends->others[page % HEAP_MEND_OTHERS];
 
-	return walk->typed && !walk->nodes->foreign && address && address % WORD_SIZE == 0 &&
-	       is_allocators(walk, address) &&
-	       (!mends->noted || !mends->noted[slot_of(mends, address)]);
+	if (*other == page || !walk->typed || walk->nodes->foreign || address % WORD_SIZE)
+		return false;
+	if (!is_allocators(walk, address)) {
+		*other = page;
+		return false;
+	}
+	return !mends->noted || !mends->noted[slot_of(mends, address)];
 }
 
 bool heap_mends_mark(struct heap_walk *walk, remote_addr address)
@@ -191,22 +196,12 @@ struct comparing {
 
 static bool is_much_missed(const struct heap_walk *walk)
 {
-	const struct heap_nodes *nodes = walk->nodes;
-	uint64_t missed = 0, live = 0;
+	uint64_t reached = walk->absorbed, missed;
 
-	for (size_t i = 0; i < nodes->pool_count; i++) {
-		const struct heap_pool *pool = &nodes->pools[i];
-
-		for (uint32_t node = pool->first_node; node < pool->first_node + pool->carved;
-		     node++) {
-			uint64_t bytes =
-				nodes->kinds[node] >= HEAP_NODE_FIRST_TYPE ? pool->block_bytes : 0;
-
-			live += bytes;
-			missed += walk->path_of[node] ? 0 : bytes;
-		}
-	}
-	return missed >= MISSED_MIN && missed >= live / MISSED_PART;
+	for (size_t i = 1; i < walk->paths->count; i++)
+		reached += walk->paths->items[i].count;
+	missed = walk->nodes->objects > reached ? walk->nodes->objects - reached : 0;
+	return missed >= MISSED_MIN && missed >= walk->nodes->objects / MISSED_PART;
 }
 
 static void compare_pool(struct heap_walk *walk, const struct heap_pool *pool, const uint8_t *now,

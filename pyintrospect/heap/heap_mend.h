@@ -24,7 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEAP_MENDS_MAX (1u << 16)
+#define HEAP_MENDS_MAX   (1u << 16)
+#define HEAP_MEND_OTHERS 64
 
 struct heap_walk;
 
@@ -41,6 +42,8 @@ struct heap_mends {
 	size_t count, capacity, done;
 	remote_addr *noted; /* by hash; NULL: none yet */
 	size_t noted_count;
+	/* Pages of libraries and the like, to which many objects refer: by their number. */
+	remote_addr others[HEAP_MEND_OTHERS];
 	bool at_work;       /* what is followed now was read of the process */
 	bool cut;           /* there were more than HEAP_MENDS_MAX */
 	uint64_t objects;   /* that were read so */
@@ -49,7 +52,7 @@ struct heap_mends {
 void heap_mends_deinit(struct heap_mends *mends);
 
 /* Whether an object may be at this address which the copy does not have, and nobody noted. */
-bool heap_mends_wants(const struct heap_walk *walk, remote_addr address);
+bool heap_mends_wants(struct heap_walk *walk, remote_addr address);
 
 /* Notes it to be read later, if it is wanted. */
 void heap_mends_note(struct heap_walk *walk, remote_addr address, uint32_t path, uint32_t step);

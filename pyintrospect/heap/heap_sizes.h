@@ -15,9 +15,12 @@ struct heap_size_count {
 	uint64_t count;
 };
 
-/* *ret_sizes is the caller's to free. 0 or -ENOMEM. */
+/*
+ * Counts all objects by type, too, for types->items[].count and .bytes. *ret_sizes is the caller's
+ * to free. 0 or -ENOMEM.
+ */
 __attribute__((warn_unused_result)) int heap_sizes_count(const struct heap_nodes *nodes,
-							 const struct heap_types *types,
+							 struct heap_types *types,
 							 struct heap_size_count **ret_sizes,
 							 size_t *ret_count);
 

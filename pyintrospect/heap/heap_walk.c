@@ -134,24 +134,33 @@ static void take_raw(struct heap_walk *walk, uint32_t node, uint64_t size, uint3
 	walk->types->items[owner].storage_bytes += size;
 }
 
-/*
- * Of what refers to it, an object begins there. Is it another one in the copy, or none, or is it the
- * same one that refers to something else by now?
- */
-static bool is_out_of_date(const struct heap_walk *walk, remote_addr address,
-			   const struct heap_place *place)
-{
-	uint16_t kind = walk->nodes->kinds[place->node];
-
-	if (kind < HEAP_NODE_FIRST_TYPE || place->inside != walk->types->items[kind].prefix)
-		return true;
-	return walk->mends.at_work && heap_mends_differ(walk, address, place->size - place->inside);
-}
-
 /* An item is an object; what has no name may be storage. */
 static bool may_be_object(const struct heap_walk *walk, uint16_t kind, uint32_t step)
 {
 	return kind != HEAP_NODE_RAW || step != walk->steps[HEAP_STEP_OTHER];
+}
+
+/* An object of the copy that is where a reference leads to, or not by now. */
+static void follow_late(struct heap_walk *walk, remote_addr address, const struct heap_place *place,
+			uint32_t path, uint32_t step)
+{
+	if (heap_mends_differ(walk, address, place->size - place->inside))
+		heap_mends_note(walk, address, path, step);
+}
+
+/* Whatever else is in use. */
+static void follow_other(struct heap_walk *walk, remote_addr address,
+			 const struct heap_place *place, uint32_t path, uint32_t step)
+{
+	uint16_t kind = walk->nodes->kinds[place->node];
+
+	if (may_be_object(walk, kind, step))
+		heap_mends_note(walk, address, path, step);
+	if (kind == HEAP_NODE_RAW && place->inside <= HEAP_RAW_INSIDE_MAX &&
+	    !walk->mends.at_work && !walk->path_of[place->node]) {
+		take_raw(walk, place->node, place->size, path);
+		enqueue_raw(walk, place->node);
+	}
 }
 
 void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint32_t step)
@@ -169,21 +178,17 @@ void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint
 	if (walk->path_of[place.node] && !walk->mends.at_work)
 		return;
 	kind = walk->nodes->kinds[place.node];
-	if (may_be_object(walk, kind, step) && is_out_of_date(walk, word, &place))
-		heap_mends_note(walk, word, path, step);
+	if (kind < HEAP_NODE_FIRST_TYPE || place.inside != walk->types->items[kind].prefix) {
+		follow_other(walk, word, &place, path, step);
+		return;
+	}
+	if (walk->mends.at_work)
+		follow_late(walk, word, &place, path, step);
 	if (walk->path_of[place.node])
 		return;
-	if (kind >= HEAP_NODE_FIRST_TYPE) {
-		if (place.inside != walk->types->items[kind].prefix)
-			return;
-		child = heap_paths_child(walk->paths, path, step, kind);
-		if (child)
-			take(walk, &place, child);
-	} else if (kind == HEAP_NODE_RAW && place.inside <= HEAP_RAW_INSIDE_MAX &&
-		   !walk->mends.at_work) {
-		take_raw(walk, place.node, place.size, path);
-		enqueue_raw(walk, place.node);
-	}
+	child = heap_paths_child(walk->paths, path, step, kind);
+	if (child)
+		take(walk, &place, child);
 }
 
 /* As its owner says; no more than the mapping has. */
@@ -235,6 +240,7 @@ bool heap_walk_absorb(struct heap_walk *walk, remote_addr address, uint32_t path
 	if (!path || node == HEAP_NODE_NONE || walk->path_of[node])
 		return young;
 	walk->path_of[node] = path;
+	walk->absorbed++;
 	walk->paths->items[path].bytes += heap_nodes_block(walk->nodes, node).size;
 	return true;
 }

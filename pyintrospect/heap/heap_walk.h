@@ -64,6 +64,7 @@ struct heap_walk {
 	bool typed; /* what is followed now are fields of objects, or variables */
 	struct heap_mends mends;
 	int stopped;        /* what it said; 0: to go on */
+	uint64_t absorbed;  /* objects that are part of their owners */
 	uint64_t misjudged; /* nodes that were storage, and had looked like objects */
 	uint64_t unheld_objects, unheld_bytes;
 };
