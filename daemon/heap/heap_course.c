@@ -384,8 +384,8 @@ const struct heap_watched *heap_course_watched(const struct heap_course *course,
 /*
  * Objects of built-in types that were dropped are used again without the allocator, so that it may
  * be their makers alone who need fresh blocks: such a type is believed where most objects that were
- * seen stayed. Where that was not looked at, it is nearly alone in the blocks, and no class or chain
- * says more.
+ * seen stayed. Where that was not looked at, it is nearly alone in the blocks, and no class or
+ * chain says more.
  */
 static bool is_believed(const struct heap_watched *watched, size_t count,
 			const struct heap_watched *one)

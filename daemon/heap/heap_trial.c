@@ -22,8 +22,7 @@ static bool read_contents(const struct heap_trials *trials, const struct memory_
 			  remote_addr object, uint8_t contents[HEAP_TRIAL_BYTES])
 {
 	uint8_t bytes[OBJECT_HEAD + HEAP_TRIAL_BYTES] = { 0 };
-	uint32_t size =
-		trials->object_bytes < sizeof(bytes) ? trials->object_bytes : sizeof(bytes);
+	uint32_t size = trials->object_bytes < sizeof(bytes) ? trials->object_bytes : sizeof(bytes);
 
 	if (size < OBJECT_HEAD || memory_read(reader, object, bytes, size) ||
 	    field_u64(bytes, OBJECT_TYPE) != trials->type || !field_u64(bytes, 0))

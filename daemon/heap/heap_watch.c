@@ -483,9 +483,9 @@ static void take_aims(struct heap_watch *watch, const struct heap_watch_aims *ai
 	for (size_t i = 0; i < aims->type_count && watch->count < HEAP_WATCH_AIMS_MAX; i++) {
 		const struct heap_watch_type *made = &aims->types[i];
 
-		watch->aims[watch->count].trials = (struct heap_trials){
-			.type = made->type, .object_bytes = made->block_bytes - made->prefix
-		};
+		watch->aims[watch->count].trials =
+			(struct heap_trials){ .type = made->type,
+					      .object_bytes = made->block_bytes - made->prefix };
 		watch->watched[watch->count++].made = *made;
 	}
 }

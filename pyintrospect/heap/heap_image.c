@@ -320,8 +320,8 @@ static const uint8_t *read_fresh(const struct heap_image *image, remote_addr add
 	struct heap_fresh *fresh = image->fresh;
 	uint8_t *bytes = fresh->room + fresh->used;
 
-	if (!size || size > HEAP_FRESH_BYTES - fresh->used ||
-	    address >> ADDRESS_BITS || (address + size) >> ADDRESS_BITS)
+	if (!size || size > HEAP_FRESH_BYTES - fresh->used || address >> ADDRESS_BITS ||
+	    (address + size) >> ADDRESS_BITS)
 		return NULL;
 	for (remote_addr page = address - address % PAGE_BYTES; page < address + size;
 	     page += PAGE_BYTES)
@@ -391,6 +391,14 @@ struct copying {
 	size_t count;
 };
 
+/* As the kernel has it in fresh pages. */
+static void clear_page(const struct heap_image *image, const struct heap_extent *extent,
+		       size_t page)
+{
+	if (image->borrowed)
+		memset(extent->bytes + page * PAGE_BYTES, 0, PAGE_BYTES);
+}
+
 /* Part of it is gone by now: page by page. */
 static int copy_pages(struct copying *copying, size_t number)
 {
@@ -403,9 +411,12 @@ static int copy_pages(struct copying *copying, size_t number)
 
 		if (error && error != -EFAULT)
 			return error;
-		if (error)
-			extent->states[(range->address + at - extent->start) / PAGE_BYTES] = 0;
-		else
+		if (error) {
+			size_t page = (range->address + at - extent->start) / PAGE_BYTES;
+
+			extent->states[page] = 0;
+			clear_page(copying->image, extent, page);
+		} else
 			copying->image->copied_bytes += PAGE_BYTES;
 	}
 	return 0;
@@ -439,7 +450,7 @@ static int copy_extent(struct copying *copying, struct heap_extent *extent)
 		       end - i < COPY_BYTES / PAGE_BYTES)
 			end++;
 		if (end == i) {
-			i++;
+			clear_page(copying->image, extent, i++);
 			continue;
 		}
 		copying->extents[copying->count] = extent;
@@ -481,10 +492,13 @@ static void drop_zero_pages(struct heap_image *image, struct heap_extent *extent
 static int copy_all(struct heap_image *image, const struct heap_image_options *options)
 {
 	struct copying copying = { .image = image };
-	uint8_t *bytes = mmap(NULL, image->size ? image->size : PAGE_BYTES, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *bytes = options->room;
 	int error = 0;
 
+	image->borrowed = bytes && image->size <= options->room_bytes;
+	if (!image->borrowed)
+		bytes = mmap(NULL, image->size ? image->size : PAGE_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (bytes == MAP_FAILED)
 		return -ENOMEM;
 	image->bytes = bytes;
@@ -533,7 +547,7 @@ void heap_image_deinit(struct heap_image *image)
 	for (size_t i = 0; image->places && i < LARGE_PLACES; i++)
 		free(image->places[i]);
 	free(image->places);
-	if (image->bytes)
+	if (image->bytes && !image->borrowed)
 		munmap(image->bytes, image->size ? image->size : PAGE_BYTES);
 	free(image->extents);
 	*image = (struct heap_image){ 0 };

@@ -67,6 +67,7 @@ struct heap_image {
 	size_t extent_count, extent_capacity;
 	uint32_t **places; /* by 1 GiB, then 1 MiB: the first extent that ends behind it, + 1 */
 	uint8_t *bytes;    /* of all extents */
+	bool borrowed;     /* they are in somebody's room */
 	/* heap_image_at() and what builds on it read the process, and not the copy; NULL: they
 	 * don't. */
 	struct heap_fresh *fresh;
@@ -87,6 +88,10 @@ struct heap_image_options {
 	struct address_range only; /* looked at; end 0: everywhere */
 	/* What the kernel counts as the process's own in RAM; 0: not known. */
 	uint64_t anonymous_bytes;
+	/* Where the copy is put, if it has room for it: pages that are used again need not be
+	 * cleared by the kernel first. Borrowed until the image's end; NULL: nowhere. */
+	uint8_t *room;
+	uint64_t room_bytes;
 };
 
 /*

@@ -387,7 +387,7 @@ void heap_reference_follow(struct heap_walk *walk, uint32_t node, uint32_t path)
 	object.bytes = extent->bytes + (block.address - extent->start) + prefix;
 	object.size =
 		extent->end - block.address < block.size ? extent->end - block.address : block.size;
-	walk->typed = object.type;
+	walk->mends.typed = object.type;
 	if (object.size < prefix)
 		return;
 	object.size -= prefix;

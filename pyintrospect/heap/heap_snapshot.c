@@ -193,6 +193,7 @@ static void keep_quality(struct look *look)
 	quality->unheld_bytes = look->walk.unheld_bytes;
 	quality->misjudged_blocks = look->walk.misjudged;
 	quality->young_objects = look->walk.mends.objects;
+	quality->young_left_out = look->walk.mends.left_out;
 	quality->copied_bytes = look->image.copied_bytes;
 	quality->skipped_bytes = look->image.skipped_bytes;
 	quality->swapped_bytes = look->image.swapped_bytes;

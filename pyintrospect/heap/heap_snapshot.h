@@ -58,6 +58,7 @@ struct heap_quality {
 	uint64_t unheld_reached_bytes; /* of these, and of all that they lead to */
 	uint64_t misjudged_blocks;     /* storage that looked like objects */
 	uint64_t young_objects;        /* not in the copy, and read for what they refer to */
+	uint64_t young_left_out;
 	/* In memory of an allocator that is not read, by references: objects; these and storage. */
 	uint64_t found_objects, found_bytes;
 	uint64_t copied_bytes, skipped_bytes, swapped_bytes;

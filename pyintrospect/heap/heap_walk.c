@@ -16,6 +16,7 @@ int heap_walk_init(struct heap_walk *walk, struct heap_nodes *nodes, struct heap
 	*walk = (struct heap_walk){
 		.image = nodes->image, .nodes = nodes, .types = types, .paths = paths
 	};
+	heap_mends_init(&walk->mends, nodes);
 	for (size_t i = 0; i < HEAP_STEPS; i++)
 		walk->steps[i] = heap_paths_string(paths, words[i]);
 	walk->queue_size = nodes->foreign ? heap_nodes_begin_finding(nodes) : nodes->count;
@@ -144,8 +145,8 @@ static bool may_be_object(const struct heap_walk *walk, uint16_t kind, uint32_t 
 static void follow_late(struct heap_walk *walk, remote_addr address, const struct heap_place *place,
 			uint32_t path, uint32_t step)
 {
-	if (heap_mends_differ(walk, address, place->size - place->inside))
-		heap_mends_note(walk, address, path, step);
+	if (heap_mends_differ(&walk->mends, address, place->size - place->inside))
+		heap_mends_note(&walk->mends, address, path, step);
 }
 
 /* Whatever else is in use. */
@@ -155,9 +156,9 @@ static void follow_other(struct heap_walk *walk, remote_addr address,
 	uint16_t kind = walk->nodes->kinds[place->node];
 
 	if (may_be_object(walk, kind, step))
-		heap_mends_note(walk, address, path, step);
-	if (kind == HEAP_NODE_RAW && place->inside <= HEAP_RAW_INSIDE_MAX &&
-	    !walk->mends.at_work && !walk->path_of[place->node]) {
+		heap_mends_note(&walk->mends, address, path, step);
+	if (kind == HEAP_NODE_RAW && place->inside <= HEAP_RAW_INSIDE_MAX && !walk->mends.at_work &&
+	    !walk->path_of[place->node]) {
 		take_raw(walk, place->node, place->size, path);
 		enqueue_raw(walk, place->node);
 	}
@@ -172,7 +173,7 @@ void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint
 	if (word % WORD_SIZE || !path)
 		return;
 	if (!locate(walk, word, &place)) {
-		heap_mends_note(walk, word, path, step);
+		heap_mends_note(&walk->mends, word, path, step);
 		return;
 	}
 	if (walk->path_of[place.node] && !walk->mends.at_work)
@@ -235,7 +236,7 @@ bool heap_walk_absorb(struct heap_walk *walk, remote_addr address, uint32_t path
 {
 	uint32_t node = heap_walk_object(walk, address);
 
-	bool young = path && walk->mends.at_work && heap_mends_mark(walk, address);
+	bool young = path && walk->mends.at_work && heap_mends_mark(&walk->mends, address);
 
 	if (!path || node == HEAP_NODE_NONE || walk->path_of[node])
 		return young;

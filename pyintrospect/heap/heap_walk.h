@@ -61,7 +61,6 @@ struct heap_walk {
 	 * nobody waits for the look any more. */
 	uint64_t visited;
 	bool roots_done;
-	bool typed; /* what is followed now are fields of objects, or variables */
 	struct heap_mends mends;
 	int stopped;        /* what it said; 0: to go on */
 	uint64_t absorbed;  /* objects that are part of their owners */

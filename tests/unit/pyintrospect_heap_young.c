@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A chain in a process that goes on while it is copied. */
 #include "pyintrospect/heap/heap_judge.h"
-#include "pyintrospect/heap/heap_mend.h"
 #include "pyintrospect/heap/heap_search.h"
-#include "pyintrospect/heap/heap_walk.h"
+#include "pyintrospect/heap/heap_young.h"
 #include "tests/unit/heap_memory.h"
 
 #include <stdio.h>
@@ -80,9 +79,9 @@ static void walk_copy(struct walked *walked)
 		0);
 	head = heap_walk_object(&walked->walk, BASE + link_at(HEAD));
 	assert_int_not_equal(head, HEAP_NODE_NONE);
-	walked->path = heap_paths_child(&walked->paths, 0,
-					heap_paths_string(&walked->paths, "app.head"),
-					walked->heap.nodes.kinds[head]);
+	walked->path =
+		heap_paths_child(&walked->paths, 0, heap_paths_string(&walked->paths, "app.head"),
+				 walked->heap.nodes.kinds[head]);
 	heap_walk_take(&walked->walk, head, walked->path);
 	heap_search_drain(&walked->walk);
 }
@@ -120,7 +119,7 @@ static void test_young_link(void **state)
 	assert_int_equal(count_reached(&walked, FIRST), 0);
 	assert_int_equal(walked.walk.mends.count, 1);
 	put_link(NEWEST, BASE + link_at(FIRST));
-	heap_mends_follow(&walked.walk);
+	heap_young_follow(&walked.walk);
 	assert_int_equal(count_reached(&walked, FIRST), LINKS - FIRST);
 	assert_int_equal(walked.walk.mends.objects, 1);
 	/* What was read so is not counted, and leads on as if it were. */
@@ -144,7 +143,7 @@ static void test_young_links(void **state)
 	walk_copy(&walked);
 	for (uint32_t i = 1; i < 10; i++)
 		put_link(i, BASE + link_at(i + 1));
-	heap_mends_follow(&walked.walk);
+	heap_young_follow(&walked.walk);
 	assert_int_equal(count_reached(&walked, 10), LINKS - 10);
 	assert_int_equal(walked.walk.mends.objects, 9);
 	end_walk(&walked);
@@ -163,7 +162,7 @@ static void test_young_circle(void **state)
 	put_link(2, BASE + link_at(1));
 	put(link_at(2) + 24, BASE + link_at(3));
 	put(link_at(3) + OBJECT_TYPE, BASE + POOLS);
-	heap_mends_follow(&walked.walk);
+	heap_young_follow(&walked.walk);
 	assert_int_equal(walked.walk.mends.objects, 2);
 	assert_int_equal(count_reached(&walked, 4), 0);
 	end_walk(&walked);
@@ -188,7 +187,7 @@ static void test_absent_page(void **state)
 	walk_copy(&walked);
 	put_link(NEWEST, BASE + link_at(FIRST));
 	walked.heap.pages.read = no_pages;
-	heap_mends_follow(&walked.walk);
+	heap_young_follow(&walked.walk);
 	assert_int_equal(walked.walk.mends.objects, 0);
 	assert_int_equal(count_reached(&walked, FIRST), 0);
 	end_walk(&walked);
@@ -205,9 +204,9 @@ static void test_changed_link(void **state)
 	walk_copy(&walked);
 	assert_int_equal(walked.walk.mends.count, 0);
 	put_link(NEWEST, BASE + link_at(FIRST));
-	assert_int_equal(heap_mends_compare(&walked.walk), 0);
+	assert_int_equal(heap_young_compare(&walked.walk), 0);
 	assert_int_equal(walked.walk.mends.count, 1);
-	heap_mends_follow(&walked.walk);
+	heap_young_follow(&walked.walk);
 	assert_int_equal(count_reached(&walked, FIRST), LINKS - FIRST);
 	end_walk(&walked);
 }
@@ -222,7 +221,7 @@ static void test_nothing_missed(void **state)
 	walk_copy(&walked);
 	assert_int_equal(count_reached(&walked, FIRST), LINKS - FIRST);
 	put_link(NEWEST, 0);
-	assert_int_equal(heap_mends_compare(&walked.walk), 0);
+	assert_int_equal(heap_young_compare(&walked.walk), 0);
 	assert_int_equal(walked.walk.mends.count, 0);
 	end_walk(&walked);
 }
