@@ -25,7 +25,8 @@
 #define LEAD_LEAST 1
 #define LEAD_MOST  40
 /* So many times as often as other types. */
-#define MOSTLY 3
+#define MOSTLY      3
+#define TRIED_LEAST 3
 /* Looks in a row that were torn: then it is the process. */
 #define TORN_BELIEVED 2
 
@@ -128,15 +129,15 @@ static int choose_types(const struct run *run, struct heap_watch_aims *aims)
 	const struct heap_snapshot *last = &run->last->snapshot;
 	struct heap_growing_type *types;
 	size_t count;
-	int error = heap_growing_types_find(&run->course->growth, last, type_aims(run->course),
-					    &types, &count);
+	int error = heap_growing_types_find(&run->course->growth, last, run->course->verdict.path,
+					    type_aims(run->course), &types, &count);
 
 	if (error)
 		return error;
 	for (size_t i = 0; i < count; i++) {
 		const struct heap_type_count *type = &last->types[types[i].type];
 		struct heap_watch_type *made = &aims->types[aims->type_count++];
-		uint32_t block_bytes = (uint32_t)(type->bytes / type->count);
+		uint32_t block_bytes = types[i].block_bytes;
 
 		*made = (struct heap_watch_type){
 			.type = type->address,
@@ -145,6 +146,7 @@ static int choose_types(const struct run *run, struct heap_watch_aims *aims)
 			.block_bytes = block_bytes,
 			.prefix = type->prefix,
 			.of_python = type->of_python,
+			.sized = !type->of_one_size && !type->of_python,
 			.lead = LEAD_LEAST + (uint32_t)fmin(LEAD_MOST, LEAD_S * types[i].per_s),
 		};
 		memcpy(made->name, type->name, sizeof(made->name));
@@ -381,8 +383,9 @@ const struct heap_watched *heap_course_watched(const struct heap_course *course,
 
 /*
  * Objects of built-in types that were dropped are used again without the allocator, so that it may
- * be their makers alone who need fresh blocks: such a type is believed where it is nearly alone in
- * them, and no class says more.
+ * be their makers alone who need fresh blocks: such a type is believed where most objects that were
+ * seen stayed. Where that was not looked at, it is nearly alone in the blocks, and no class or
+ * chain says more.
  */
 static bool is_believed(const struct heap_watched *watched, size_t count,
 			const struct heap_watched *one)
@@ -390,8 +393,11 @@ static bool is_believed(const struct heap_watched *watched, size_t count,
 	if (one->made.of_python)
 		return true;
 	for (size_t i = 0; i < count; i++)
-		if (watched[i].made.of_python && watched[i].grown)
+		if ((watched[i].made.of_python || (watched[i].made.sized && !one->made.sized)) &&
+		    watched[i].grown)
 			return false;
+	if (one->made.sized)
+		return one->tried >= TRIED_LEAST && 2 * one->stayed >= one->tried;
 	return one->grown >= MOSTLY * one->others;
 }
 

@@ -181,20 +181,32 @@ int heap_growing_paths_find(const struct heap_growth *growth, const struct heap_
 	return 0;
 }
 
-/* The rest stays in its order. */
-static void put_class_first(const struct heap_snapshot *last, struct heap_growing_type *types,
-			    size_t count)
+/* A class that Python code made. */
+static bool is_class(const struct heap_snapshot *last, const struct heap_growing_type *type)
+{
+	return last->types[type->type].of_python;
+}
+
+static bool is_sized(const struct heap_snapshot *last, const struct heap_growing_type *type)
+{
+	return !last->types[type->type].of_one_size;
+}
+
+/* The first of them; the rest stays in its order. */
+static void put_first(const struct heap_snapshot *last, struct heap_growing_type *types,
+		      size_t count,
+		      bool (*is)(const struct heap_snapshot *, const struct heap_growing_type *))
 {
 	size_t first = 0;
-	struct heap_growing_type class;
+	struct heap_growing_type one;
 
-	while (first < count && !last->types[types[first].type].of_python)
+	while (first < count && !is(last, &types[first]))
 		first++;
 	if (first == count)
 		return;
-	class = types[first];
+	one = types[first];
 	memmove(types + 1, types, first * sizeof(*types));
-	types[0] = class;
+	types[0] = one;
 }
 
 static int compare_types(const void *left, const void *right)
@@ -203,36 +215,80 @@ static int compare_types(const void *left, const void *right)
 
 	if (a->bytes != b->bytes)
 		return a->bytes < b->bytes ? 1 : -1;
-	return a->type < b->type ? -1 : a->type > b->type;
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	return a->block_bytes < b->block_bytes ? -1 : a->block_bytes > b->block_bytes;
+}
+
+struct growing_types {
+	const struct heap_growth *growth;
+	const struct heap_snapshot *last;
+	struct heap_growing_type *items;
+	size_t count;
+};
+
+static void add_type(struct growing_types *types, size_t number, uint32_t block_bytes,
+		     const struct heap_row *row)
+{
+	struct heap_trend trend;
+
+	if (!row || !heap_used_pools_link(&types->last->used_pools, block_bytes))
+		return;
+	trend = heap_growth_trend(types->growth, row->counts);
+	if (is_growing(&trend))
+		types->items[types->count++] = (struct heap_growing_type){
+			(uint32_t)number,
+			block_bytes,
+			heap_growth_trend(types->growth, row->bytes).gain,
+			trend.per_s,
+		};
+}
+
+static void add_sizes(struct growing_types *types, size_t number)
+{
+	const struct heap_snapshot *last = types->last;
+
+	for (size_t i = 0; i < last->size_count; i++)
+		if (last->sizes[i].type == last->types[number].address)
+			add_type(types, number, last->sizes[i].block_bytes,
+				 heap_growth_size(types->growth, &last->sizes[i]));
+}
+
+static const char *type_at(const struct heap_snapshot *last, uint32_t path)
+{
+	uint16_t type = path && path < last->paths.count ? last->paths.items[path].type : 0;
+
+	return type < last->type_name_count ? last->type_names[type] : "";
 }
 
 int heap_growing_types_find(const struct heap_growth *growth, const struct heap_snapshot *last,
-			    size_t limit, struct heap_growing_type **ret_types, size_t *ret_count)
+			    uint32_t path, size_t limit, struct heap_growing_type **ret_types,
+			    size_t *ret_count)
 {
-	struct heap_growing_type *types = calloc(last->type_count + 1, sizeof(*types));
-	size_t count = 0;
+	struct growing_types types = {
+		.growth = growth,
+		.last = last,
+		.items = calloc(last->type_count + last->size_count + 1, sizeof(*types.items)),
+	};
+	const char *held = type_at(last, path);
 
-	if (!types)
+	if (!types.items)
 		return -ENOMEM;
 	for (size_t i = 0; i < last->type_count; i++) {
 		const struct heap_type_count *type = &last->types[i];
-		const struct heap_row *row = heap_growth_type(growth, type);
-		struct heap_trend trend;
 
-		if (!type->of_one_size || !row || !type->count || type->bytes % type->count ||
-		    !heap_used_pools_link(&last->used_pools, (uint32_t)(type->bytes / type->count)))
-			continue;
-		trend = heap_growth_trend(growth, row->counts);
-		if (is_growing(&trend))
-			types[count++] = (struct heap_growing_type){
-				(uint32_t)i, heap_growth_trend(growth, row->bytes).gain, trend.per_s
-			};
+		if (type->of_one_size && type->count && !(type->bytes % type->count))
+			add_type(&types, i, (uint32_t)(type->bytes / type->count),
+				 heap_growth_type(growth, type));
+		else if (!type->of_one_size && !strcmp(type->name, held))
+			add_sizes(&types, i);
 	}
-	if (count) {
-		qsort(types, count, sizeof(*types), compare_types);
-		put_class_first(last, types, count);
+	if (types.count) {
+		qsort(types.items, types.count, sizeof(*types.items), compare_types);
+		put_first(last, types.items, types.count, is_sized);
+		put_first(last, types.items, types.count, is_class);
 	}
-	*ret_types = types;
-	*ret_count = count < limit ? count : limit;
+	*ret_types = types.items;
+	*ret_count = types.count < limit ? types.count : limit;
 	return 0;
 }

@@ -46,6 +46,7 @@ __attribute__((warn_unused_result)) int heap_growing_paths_find(
 
 struct heap_growing_type {
 	uint32_t type; /* of the snapshot's types */
+	uint32_t block_bytes;
 	int64_t bytes; /* gained, with storage */
 	double per_s;  /* objects */
 };
@@ -53,9 +54,12 @@ struct heap_growing_type {
 /*
  * Types with more and more objects, each in a block of pymalloc's, all of one size; likewise. The
  * first one is a class that Python code made, if there is one: its objects are fewer, and say more.
+ * Types with items in themselves, which are of many sizes, are what most objects are that come and
+ * go: of these the one of which the objects at a path are is taken, by size, and before others;
+ * path 0: none.
  */
 __attribute__((warn_unused_result)) int heap_growing_types_find(
-	const struct heap_growth *growth, const struct heap_snapshot *last, size_t limit,
-	struct heap_growing_type **ret_types, size_t *ret_count);
+	const struct heap_growth *growth, const struct heap_snapshot *last, uint32_t path,
+	size_t limit, struct heap_growing_type **ret_types, size_t *ret_count);
 
 #endif

@@ -115,6 +115,8 @@ int heap_growth_init(struct heap_growth *growth)
 	*growth = (struct heap_growth){ 0 };
 	error = table_init(&growth->types, HEAP_GROWTH_TYPES_MAX);
 	if (!error)
+		error = table_init(&growth->sizes, HEAP_GROWTH_SIZES_MAX);
+	if (!error)
 		error = table_init(&growth->paths, HEAP_GROWTH_PATHS_MAX);
 	return error ? error : table_init(&growth->containers, HEAP_GROWTH_CONTAINERS_MAX);
 }
@@ -122,6 +124,7 @@ int heap_growth_init(struct heap_growth *growth)
 void heap_growth_deinit(struct heap_growth *growth)
 {
 	table_deinit(&growth->types);
+	table_deinit(&growth->sizes);
 	table_deinit(&growth->paths);
 	table_deinit(&growth->containers);
 	free(growth->path_keys);
@@ -134,6 +137,7 @@ static void drop_looks(struct heap_growth *growth)
 	size_t looks = growth->looks;
 
 	table_halve(&growth->types, looks);
+	table_halve(&growth->sizes, looks);
 	table_halve(&growth->paths, looks);
 	table_halve(&growth->containers, looks);
 	for (size_t k = 0; 2 * k < looks; k++) {
@@ -240,6 +244,7 @@ static void table_clear(struct heap_table *table)
 void heap_growth_restart(struct heap_growth *growth)
 {
 	table_clear(&growth->types);
+	table_clear(&growth->sizes);
 	table_clear(&growth->paths);
 	table_clear(&growth->containers);
 	growth->looks = 0;
@@ -269,6 +274,21 @@ static void add_types(struct heap_growth *growth, const struct heap_snapshot *sn
 
 		table_note(&growth->types, type_key(type), growth->looks, (uint32_t)i, type->count,
 			   type->bytes + type->storage_bytes);
+	}
+}
+
+static uint64_t size_key(const struct heap_size_count *size)
+{
+	return hash_combine(hash_mix(size->type), size->block_bytes);
+}
+
+static void add_sizes(struct heap_growth *growth, const struct heap_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->size_count; i++) {
+		const struct heap_size_count *size = &snapshot->sizes[i];
+
+		table_note(&growth->sizes, size_key(size), growth->looks, (uint32_t)i, size->count,
+			   size->count * size->block_bytes);
 	}
 }
 
@@ -333,6 +353,8 @@ int heap_growth_add(struct heap_growth *growth, const struct heap_look *look)
 	if (growth->looks) {
 		if (2 * growth->types.count > growth->types.limit)
 			table_forget_gone(&growth->types, growth->looks);
+		if (2 * growth->sizes.count > growth->sizes.limit)
+			table_forget_gone(&growth->sizes, growth->looks);
 		if (2 * growth->paths.count > growth->paths.limit)
 			table_forget_gone(&growth->paths, growth->looks);
 		if (growth->containers.count)
@@ -341,6 +363,7 @@ int heap_growth_add(struct heap_growth *growth, const struct heap_look *look)
 	growth->types.left_out = growth->paths.left_out = growth->containers.left_out = 0;
 	add_figures(growth, look);
 	add_types(growth, snapshot);
+	add_sizes(growth, snapshot);
 	if (snapshot->holders == HEAP_HOLDERS_KNOWN) {
 		add_paths(growth, snapshot, keys);
 		add_containers(growth, snapshot);
@@ -460,6 +483,12 @@ const struct heap_row *heap_growth_type(const struct heap_growth *growth,
 					const struct heap_type_count *type)
 {
 	return row_of(growth, &growth->types, type_key(type));
+}
+
+const struct heap_row *heap_growth_size(const struct heap_growth *growth,
+					const struct heap_size_count *size)
+{
+	return row_of(growth, &growth->sizes, size_key(size));
 }
 
 const struct heap_row *heap_growth_path(const struct heap_growth *growth, uint32_t path)

@@ -19,6 +19,7 @@
 
 #define HEAP_GROWTH_LOOKS_MAX      48
 #define HEAP_GROWTH_TYPES_MAX      4096
+#define HEAP_GROWTH_SIZES_MAX      1024
 #define HEAP_GROWTH_PATHS_MAX      8192
 #define HEAP_GROWTH_CONTAINERS_MAX 16384
 
@@ -51,7 +52,7 @@ struct heap_growth {
 	size_t looks;
 	uint64_t times_ns[HEAP_GROWTH_LOOKS_MAX];
 	uint64_t figures[HEAP_FIGURES][HEAP_GROWTH_LOOKS_MAX];
-	struct heap_table types, paths, containers;
+	struct heap_table types, sizes, paths, containers;
 	uint64_t *path_keys; /* of the last look, by path */
 	size_t path_count;
 	uint64_t taken;               /* looks, with those that were dropped */
@@ -112,6 +113,9 @@ struct heap_trend heap_growth_container_trend(const struct heap_growth *growth,
 /* Of a type, or of a path's number in the last look; NULL: it found no room. */
 const struct heap_row *heap_growth_type(const struct heap_growth *growth,
 					const struct heap_type_count *type);
+/* Of a type's objects in blocks of one size; likewise. */
+const struct heap_row *heap_growth_size(const struct heap_growth *growth,
+					const struct heap_size_count *size);
 const struct heap_row *heap_growth_path(const struct heap_growth *growth, uint32_t path);
 
 #endif

@@ -162,6 +162,8 @@ static json_t *json_quality(const struct heap_look *look)
 	object = json_with(object, "unheld_reached_bytes",
 			   json_count(quality->unheld_reached_bytes));
 	object = json_with(object, "misjudged_blocks", json_count(quality->misjudged_blocks));
+	object = json_with(object, "young_objects", json_count(quality->young_objects));
+	object = json_with(object, "young_left_out", json_count(quality->young_left_out));
 	object = json_with(object, "found_objects", json_count(quality->found_objects));
 	object = json_with(object, "found_bytes", json_count(quality->found_bytes));
 	object = json_with(object, "copied_bytes", json_count(quality->copied_bytes));

@@ -21,6 +21,7 @@
 #define GARBAGE_SHARE 0.2
 #define GARBAGE_MIN   (4u << 20)
 #define FREE_SHARE    0.4
+#define FREE_LEAST    0.1
 #define FREE_MIN      (16u << 20)
 
 const char *heap_verdict_name(enum heap_verdict_kind kind)
@@ -185,8 +186,10 @@ struct heap_verdict heap_verdict_find(const struct heap_growth *growth,
 	for (enum heap_figure i = 0; i < HEAP_FIGURES; i++)
 		gains[i] = gained(&trends[i], rss);
 	gains[HEAP_FIGURE_HELD] = held_gain(growth, &trends[HEAP_FIGURE_GARBAGE], rss);
-	/* Free memory that came out of what was used before is no growth. */
-	if (gains[HEAP_FIGURE_RSS] <= 0)
+	/* Free memory that came out of what was used before is no growth, nor is a little more of
+	 * little. */
+	if (gains[HEAP_FIGURE_RSS] <= 0 ||
+	    (double)most(growth, HEAP_FIGURE_FREE) < FREE_LEAST * rss)
 		gains[HEAP_FIGURE_FREE] = 0;
 	for (enum heap_figure i = HEAP_FIGURE_HELD; i < HEAP_FIGURES; i++)
 		if (gains[i] > gains[first])

@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "daemon/capture/target.h"
 #include "daemon/detect/governor.h"
+#include "daemon/heap/heap_trial.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/heap/heap_layout.h"
 #include "pyintrospect/heap/heap_used_pools.h"
@@ -46,6 +47,7 @@ struct aim {
 	bool armed;
 	bool hit;   /* since it was armed: some threads are not, any more */
 	bool spent; /* enough was seen */
+	struct heap_trials trials;
 };
 
 /* What a stop has seen. */
@@ -86,9 +88,40 @@ struct heap_watch {
 static bool all_spent(const struct heap_watch *watch)
 {
 	for (size_t i = 0; i < watch->count; i++)
-		if (!watch->aims[i].spent)
+		if (!watch->aims[i].spent || !heap_trials_are_over(&watch->aims[i].trials))
 			return false;
 	return true;
+}
+
+/* No breakpoint is needed for that, and nobody is stopped. How long until one is due, or a turn. */
+static uint64_t look_at_trials(struct heap_watch *watch)
+{
+	uint64_t pause_ns = TURN_NS;
+
+	for (size_t i = 0; i < watch->count; i++) {
+		struct heap_trials *trials = &watch->aims[i].trials;
+
+		heap_trials_look(trials, &watch->target.reader, clock_now_ns());
+		if (heap_trials_unsettled(trials))
+			pause_ns = HEAP_TRIAL_SETTLE_NS;
+	}
+	return pause_ns;
+}
+
+/* Those that were gone, or not looked at to the end, count no more. */
+static void keep_what_stayed(struct heap_watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++) {
+		struct heap_watched *watched = &watch->watched[i];
+		const struct heap_trials *trials = &watch->aims[i].trials;
+
+		if (!watched->made.sized)
+			continue;
+		watched->tried = heap_trials_done(trials);
+		watched->stayed = watched->grown = heap_trials_stayed(trials, -1);
+		for (unsigned k = 0; k < watched->site_count; k++)
+			watched->sites[k].grown = heap_trials_stayed(trials, (int)k);
+	}
 }
 
 static void arm_thread(struct heap_watch *watch, struct tracee *tracee, unsigned slot)
@@ -356,6 +389,9 @@ static void watch_resumed(void *context, struct tracee *tracee)
 		site->grown++;
 	else if (site)
 		site->shrunk++;
+	if (site && watched->made.sized)
+		heap_trials_add(&aim->trials, aim->address - OBJECT_TYPE,
+				(unsigned)(site - watched->sites), clock_now_ns());
 	aim->length = hit->length;
 	/* More come of one that shrinks as well, within the limit of stops. */
 	if (watched->grown >= HEAP_WATCH_HITS_MAX || watched->hits >= 2 * HEAP_WATCH_HITS_MAX)
@@ -377,7 +413,7 @@ static void *trace(void *context)
 		while (!__atomic_load_n(&watch->end_wanted, __ATOMIC_ACQUIRE) &&
 		       !all_spent(watch)) {
 			take_turn(watch);
-			if (tracer_poll(watch->tracer, TURN_NS) != TRACER_RUNNING)
+			if (tracer_poll(watch->tracer, look_at_trials(watch)) != TRACER_RUNNING)
 				break;
 		}
 		tracer_quiesce(watch->tracer);
@@ -444,8 +480,14 @@ static void take_aims(struct heap_watch *watch, const struct heap_watch_aims *ai
 {
 	for (size_t i = 0; i < aims->container_count && watch->count < HEAP_WATCH_AIMS_MAX; i++)
 		watch->watched[watch->count++].container = aims->containers[i];
-	for (size_t i = 0; i < aims->type_count && watch->count < HEAP_WATCH_AIMS_MAX; i++)
-		watch->watched[watch->count++].made = aims->types[i];
+	for (size_t i = 0; i < aims->type_count && watch->count < HEAP_WATCH_AIMS_MAX; i++) {
+		const struct heap_watch_type *made = &aims->types[i];
+
+		watch->aims[watch->count].trials =
+			(struct heap_trials){ .type = made->type,
+					      .object_bytes = made->block_bytes - made->prefix };
+		watch->watched[watch->count++].made = *made;
+	}
 }
 
 struct heap_watch *heap_watch_start(pid_t pid, const struct heap_watch_aims *aims,
@@ -483,6 +525,7 @@ void heap_watch_end(struct heap_watch *watch)
 	if (!watch->unguarded)
 		watchdog_end(&watch->watchdog);
 	watch->thread_exists = false;
+	keep_what_stayed(watch);
 }
 
 void heap_watch_destroy(struct heap_watch *watch)

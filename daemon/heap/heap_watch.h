@@ -14,7 +14,8 @@
  * object's type is written once for each object that is put there, and the stack then says where
  * objects of that type are made. What is of another type is no hit: it may be dropped at once, and
  * the block be had by what stays. A block that was handed out before anybody was armed, or that
- * too many others were in, is given up for another.
+ * too many others were in, is given up for another. Tuples and strings, of which most lines make
+ * some, are looked at again a while later: those that are gone by then count for no line.
  *
  * What a container's length is told by is never the first word of a block, which counts references
  * or links the collector's list: that word changes tens of thousands of times a second. Where the
@@ -64,6 +65,7 @@ struct heap_watch_type {
 	uint32_t prefix; /* of a block, before the object */
 	uint32_t lead;   /* blocks that may be handed out until the breakpoint is there */
 	bool of_python;  /* a class that Python code made */
+	bool sized;      /* a built-in type with items in itself, which do not change */
 	char name[HEAP_NAME_BYTES];
 };
 
@@ -78,7 +80,8 @@ struct heap_watched {
 	struct heap_container container;
 	struct heap_watch_type made; /* type 0: it is a container */
 	unsigned hits;               /* that changed its length; objects that were made */
-	unsigned grown;              /* of these, to more; all of them */
+	unsigned grown;              /* of these, to more; all of them, or those that stayed */
+	unsigned tried, stayed;      /* of a sized type's: looked at a while later (heap_trial.h) */
 	unsigned others; /* stops in which it had not changed, another type was put there, or no
 			    Python code ran */
 	bool gone;       /* it was another object, or none, in the end */

@@ -167,7 +167,7 @@ static void visit_attribute(struct heap_walk *walk, void *context, remote_addr k
 
 	heap_walk_follow(walk, key, path, walk->steps[HEAP_STEP_OTHER]);
 	/* A name is worth its reading only where something new hangs on it. */
-	if (node != HEAP_NODE_NONE && !walk->path_of[node])
+	if (node == HEAP_NODE_NONE ? heap_mends_wants(&walk->mends, value) : !walk->path_of[node])
 		heap_walk_follow(walk, value, path, attribute_step(walk, key));
 }
 

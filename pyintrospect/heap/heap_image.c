@@ -264,17 +264,13 @@ static int index_extents(struct heap_image *image)
 	return 0;
 }
 
-struct heap_extent *heap_image_find(const struct heap_image *image, remote_addr address)
+struct heap_extent *heap_image_search(const struct heap_image *image, remote_addr address)
 {
 	const uint32_t *large;
 	uint32_t number;
 
 	if (address >> ADDRESS_BITS || !image->places)
 		return NULL;
-	/* Most of what is looked for is there. */
-	if (image->largest &&
-	    address - image->largest->start < image->largest->end - image->largest->start)
-		return image->largest;
 	large = image->places[address >> LARGE_BITS];
 	number = large ? large[(address >> SMALL_BITS) % SMALL_PLACES] : 0;
 	if (!number)
@@ -306,10 +302,44 @@ struct heap_extent *heap_image_next(const struct heap_image *image, remote_addr 
 	return image->extents + first;
 }
 
+static bool is_present(const struct heap_image *image, remote_addr page)
+{
+	remote_addr *known = &image->fresh->present[page / PAGE_BYTES % HEAP_FRESH_PAGES];
+	uint8_t state = 0;
+
+	if (*known == page)
+		return true;
+	if (image->pages->read(image->pages->context, page, 1, &state) || !(state & PAGE_PRESENT))
+		return false;
+	*known = page;
+	return true;
+}
+
+static const uint8_t *read_fresh(const struct heap_image *image, remote_addr address, uint64_t size)
+{
+	struct heap_fresh *fresh = image->fresh;
+	uint8_t *bytes = fresh->room + fresh->used;
+
+	if (!size || size > HEAP_FRESH_BYTES - fresh->used || address >> ADDRESS_BITS ||
+	    (address + size) >> ADDRESS_BITS)
+		return NULL;
+	for (remote_addr page = address - address % PAGE_BYTES; page < address + size;
+	     page += PAGE_BYTES)
+		if (!is_present(image, page))
+			return NULL;
+	if (memory_read(image->reader, address, bytes, size))
+		return NULL;
+	fresh->used += (size + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+	return bytes;
+}
+
 const uint8_t *heap_image_at(const struct heap_image *image, remote_addr address, uint64_t size)
 {
-	const struct heap_extent *extent = heap_image_find(image, address);
+	const struct heap_extent *extent;
 
+	if (image->fresh)
+		return read_fresh(image, address, size);
+	extent = heap_image_find(image, address);
 	if (!extent || size > extent->end - address)
 		return NULL;
 	return extent->bytes + (address - extent->start);
@@ -361,6 +391,14 @@ struct copying {
 	size_t count;
 };
 
+/* As the kernel has it in fresh pages. */
+static void clear_page(const struct heap_image *image, const struct heap_extent *extent,
+		       size_t page)
+{
+	if (image->borrowed)
+		memset(extent->bytes + page * PAGE_BYTES, 0, PAGE_BYTES);
+}
+
 /* Part of it is gone by now: page by page. */
 static int copy_pages(struct copying *copying, size_t number)
 {
@@ -373,9 +411,12 @@ static int copy_pages(struct copying *copying, size_t number)
 
 		if (error && error != -EFAULT)
 			return error;
-		if (error)
-			extent->states[(range->address + at - extent->start) / PAGE_BYTES] = 0;
-		else
+		if (error) {
+			size_t page = (range->address + at - extent->start) / PAGE_BYTES;
+
+			extent->states[page] = 0;
+			clear_page(copying->image, extent, page);
+		} else
 			copying->image->copied_bytes += PAGE_BYTES;
 	}
 	return 0;
@@ -409,7 +450,7 @@ static int copy_extent(struct copying *copying, struct heap_extent *extent)
 		       end - i < COPY_BYTES / PAGE_BYTES)
 			end++;
 		if (end == i) {
-			i++;
+			clear_page(copying->image, extent, i++);
 			continue;
 		}
 		copying->extents[copying->count] = extent;
@@ -451,10 +492,13 @@ static void drop_zero_pages(struct heap_image *image, struct heap_extent *extent
 static int copy_all(struct heap_image *image, const struct heap_image_options *options)
 {
 	struct copying copying = { .image = image };
-	uint8_t *bytes = mmap(NULL, image->size ? image->size : PAGE_BYTES, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *bytes = options->room;
 	int error = 0;
 
+	image->borrowed = bytes && image->size <= options->room_bytes;
+	if (!image->borrowed)
+		bytes = mmap(NULL, image->size ? image->size : PAGE_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (bytes == MAP_FAILED)
 		return -ENOMEM;
 	image->bytes = bytes;
@@ -503,7 +547,7 @@ void heap_image_deinit(struct heap_image *image)
 	for (size_t i = 0; image->places && i < LARGE_PLACES; i++)
 		free(image->places[i]);
 	free(image->places);
-	if (image->bytes)
+	if (image->bytes && !image->borrowed)
 		munmap(image->bytes, image->size ? image->size : PAGE_BYTES);
 	free(image->extents);
 	*image = (struct heap_image){ 0 };

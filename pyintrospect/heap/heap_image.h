@@ -45,6 +45,19 @@ struct heap_extent {
 	uint32_t *chunk_of_page;
 };
 
+/*
+ * Room for what is read of the process itself instead of out of the copy, until it is used anew.
+ * Pages that are not in memory are not read.
+ */
+#define HEAP_FRESH_BYTES (1u << 20)
+#define HEAP_FRESH_PAGES 256
+
+struct heap_fresh {
+	uint8_t *room; /* HEAP_FRESH_BYTES of it */
+	size_t used;
+	remote_addr present[HEAP_FRESH_PAGES]; /* pages that were in memory, by their number */
+};
+
 struct heap_image {
 	const struct memory_reader *reader;
 	const struct page_reader *pages;
@@ -54,6 +67,10 @@ struct heap_image {
 	size_t extent_count, extent_capacity;
 	uint32_t **places; /* by 1 GiB, then 1 MiB: the first extent that ends behind it, + 1 */
 	uint8_t *bytes;    /* of all extents */
+	bool borrowed;     /* they are in somebody's room */
+	/* heap_image_at() and what builds on it read the process, and not the copy; NULL: they
+	 * don't. */
+	struct heap_fresh *fresh;
 	size_t size;
 	uint64_t private_bytes; /* in memory, to be copied */
 	uint64_t file_bytes;    /* in memory, of files */
@@ -71,6 +88,10 @@ struct heap_image_options {
 	struct address_range only; /* looked at; end 0: everywhere */
 	/* What the kernel counts as the process's own in RAM; 0: not known. */
 	uint64_t anonymous_bytes;
+	/* Where the copy is put, if it has room for it: pages that are used again need not be
+	 * cleared by the kernel first. Borrowed until the image's end; NULL: nowhere. */
+	uint8_t *room;
+	uint64_t room_bytes;
 };
 
 /*
@@ -85,8 +106,18 @@ __attribute__((warn_unused_result)) int heap_image_init(struct heap_image *image
 							const struct heap_image_options *options);
 void heap_image_deinit(struct heap_image *image);
 
-/* The extent around an address; NULL: none was copied. */
-struct heap_extent *heap_image_find(const struct heap_image *image, remote_addr address);
+struct heap_extent *heap_image_search(const struct heap_image *image, remote_addr address);
+
+/* The extent around an address; NULL: none was copied. Most of what is looked for is in one. */
+static inline struct heap_extent *heap_image_find(const struct heap_image *image,
+						  remote_addr address)
+{
+	struct heap_extent *largest = image->largest;
+
+	if (largest && address - largest->start < largest->end - largest->start)
+		return largest;
+	return heap_image_search(image, address);
+}
 
 /* The first extent that ends behind an address; their end: none does. */
 struct heap_extent *heap_image_next(const struct heap_image *image, remote_addr address);

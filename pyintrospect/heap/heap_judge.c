@@ -45,6 +45,7 @@ static void judge_node(struct heap_nodes *nodes, struct heap_types *types, uint3
 	if (bytes)
 		nodes->kinds[node] =
 			heap_types_classify(types, contents_of(nodes, node), bytes, block.size);
+	nodes->objects += nodes->kinds[node] >= HEAP_NODE_FIRST_TYPE;
 }
 
 /* The copy of a pool's blocks; with zeros, in *ret_own, where not all of them were copied. */
@@ -90,7 +91,10 @@ static void judge_pool(struct heap_nodes *nodes, struct heap_types *types, struc
 			continue;
 		*kind = heap_types_classify(types, pool->contents, block,
 					    pool->block_bytes - around);
-		if (*kind >= HEAP_NODE_FIRST_TYPE && types->items[*kind].text &&
+		if (*kind < HEAP_NODE_FIRST_TYPE)
+			continue;
+		nodes->objects++;
+		if (types->items[*kind].text &&
 		    !heap_types_is_ascii(types, block, pool->block_bytes - around))
 			pool->ascii = false;
 	}

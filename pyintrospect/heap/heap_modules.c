@@ -139,32 +139,42 @@ static bool is_defined_there(struct heap_walk *walk, const struct heap_module *m
 	return false;
 }
 
+static bool is_part(struct heap_walk *walk, const struct following *following, uint32_t node,
+		    remote_addr value)
+{
+	uint8_t kind = kind_of(walk, node);
+
+	if (walk->path_of[node] || (following->part == HEAP_MODULE_DATA && is_definition(kind)))
+		return false;
+	return following->part != HEAP_MODULE_DEFINITIONS ||
+	       (is_definition(kind) && is_defined_there(walk, following->module, value, kind));
+}
+
 static void visit_variable(struct heap_walk *walk, void *context, remote_addr key,
 			   remote_addr value)
 {
 	const struct following *following = context;
 	uint32_t node = heap_walk_object(walk, value);
 	char name[HEAP_STEP_BYTES], before[sizeof(following->module->name) + 1];
-	uint8_t kind;
+	uint32_t step;
 
-	if (node == HEAP_NODE_NONE || walk->path_of[node])
-		return;
-	kind = kind_of(walk, node);
-	if (following->part == HEAP_MODULE_DATA && is_definition(kind))
-		return;
-	if (following->part == HEAP_MODULE_DEFINITIONS &&
-	    (!is_definition(kind) || !is_defined_there(walk, following->module, value, kind)))
+	if (node == HEAP_NODE_NONE ? !heap_mends_wants(&walk->mends, value)
+				   : !is_part(walk, following, node, value))
 		return;
 	snprintf(before, sizeof(before), "%s.", following->module->name);
 	heap_entries_name(walk, key, before, name, sizeof(name));
-	heap_walk_take(walk, node,
-		       heap_paths_child(walk->paths, 0, heap_paths_string(walk->paths, name),
-					walk->nodes->kinds[node]));
+	step = heap_paths_string(walk->paths, name);
+	if (node == HEAP_NODE_NONE)
+		heap_mends_note(&walk->mends, value, 0, step);
+	else
+		heap_walk_take(walk, node,
+			       heap_paths_child(walk->paths, 0, step, walk->nodes->kinds[node]));
 }
 
 void heap_modules_follow(const struct heap_modules *modules, struct heap_walk *walk, bool own,
 			 enum heap_module_part part)
 {
+	walk->mends.typed = true;
 	for (size_t i = 0; i < modules->count; i++) {
 		struct following following = { &modules->items[i], part };
 		const struct heap_entries visitor = { visit_variable, &following };
@@ -173,4 +183,5 @@ void heap_modules_follow(const struct heap_modules *modules, struct heap_walk *w
 			(void)heap_entries_visit(walk, modules->items[i].dict,
 						 modules->items[i].path, &visitor);
 	}
+	walk->mends.typed = false;
 }

@@ -74,8 +74,9 @@ struct heap_nodes {
 	uint16_t *kinds;      /* enum heap_node_kind, of each node */
 	uint32_t *near_pools; /* of every 64th node, the pool */
 	size_t torn, reread, broken_heaps;
-	size_t segments; /* of mimalloc's */
-	bool cut;        /* there are more than HEAP_NODES_MAX, or than may be found */
+	uint64_t objects; /* nodes that were judged to be one */
+	size_t segments;  /* of mimalloc's */
+	bool cut;         /* there are more than HEAP_NODES_MAX, or than may be found */
 	/* Memory is another allocator's: what was found there, and how much may be. */
 	bool foreign;
 	uint32_t first_found; /* HEAP_NODE_NONE: nothing is to be found */

@@ -263,7 +263,7 @@ static void follow_array(struct held_object *object)
 	}
 	objects = description[DESCRIPTION_KIND] == 'O' || description[DESCRIPTION_KIND] == 'V';
 	heap_walk_claim(walk, data, storage_of(object), object->path, objects);
-	walk->arrays[number].count++;
+	walk->arrays[number].count += !walk->mends.at_work;
 	walk->arrays[number].bytes +=
 		walk->types->items[walk->paths->items[object->path].type].storage_bytes - before;
 	follow_words(object, ARRAY_DATA + WORD_SIZE + extra, object->type->basic, HEAP_STEP_OTHER);
@@ -387,6 +387,7 @@ void heap_reference_follow(struct heap_walk *walk, uint32_t node, uint32_t path)
 	object.bytes = extent->bytes + (block.address - extent->start) + prefix;
 	object.size =
 		extent->end - block.address < block.size ? extent->end - block.address : block.size;
+	walk->mends.typed = object.type;
 	if (object.size < prefix)
 		return;
 	object.size -= prefix;
@@ -397,4 +398,22 @@ void heap_reference_follow(struct heap_walk *walk, uint32_t node, uint32_t path)
 	}
 	if (!object.type)
 		follow_words(&object, 0, object.size, HEAP_STEP_OTHER);
+}
+
+void heap_reference_follow_read(struct heap_walk *walk, uint16_t type, remote_addr address,
+				const uint8_t *bytes, uint64_t size, uint32_t path)
+{
+	struct held_object object = {
+		.walk = walk,
+		.type = &walk->types->items[type],
+		.bytes = bytes,
+		.size = size,
+		.address = address,
+		.path = path,
+	};
+
+	if (size < walk->types->layout.head_extra)
+		return;
+	object.fields = object_fields(&walk->types->layout, bytes);
+	follow_object(&object);
 }

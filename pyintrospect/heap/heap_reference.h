@@ -12,4 +12,8 @@
 /* All references of a node that was reached by a path. */
 void heap_reference_follow(struct heap_walk *walk, uint32_t node, uint32_t path);
 
+/* The same of an object that is in no node, of so many bytes that were read from there. */
+void heap_reference_follow_read(struct heap_walk *walk, uint16_t type, remote_addr address,
+				const uint8_t *bytes, uint64_t size, uint32_t path);
+
 #endif

@@ -5,6 +5,7 @@
 #include "pyintrospect/field.h"
 #include "pyintrospect/heap/heap_modules.h"
 #include "pyintrospect/heap/heap_search.h"
+#include "pyintrospect/heap/heap_young.h"
 #include "pyintrospect/local_slots.h"
 #include "pyintrospect/python_stack.h"
 #include "pyintrospect/runtime_internal.h"
@@ -81,17 +82,23 @@ static void follow_frame(struct heap_walk *walk, const struct python_runtime *ru
 	    code_names_find(runtime, frame->code, &names))
 		return;
 	for (uint32_t i = 0; i < slots.count; i++) {
-		uint32_t node = heap_walk_object(walk, slots.values[i].object);
+		remote_addr object = slots.values[i].object;
+		uint32_t node = heap_walk_object(walk, object);
 		char name[NAME_BYTES], words[HEAP_STEP_BYTES];
 
-		if (slots.values[i].state != OPERAND_IS_OBJECT || node == HEAP_NODE_NONE ||
-		    walk->path_of[node])
+		if (slots.values[i].state != OPERAND_IS_OBJECT ||
+		    (node == HEAP_NODE_NONE ? !heap_mends_wants(&walk->mends, object)
+					    : walk->path_of[node] != 0))
 			continue;
 		if (local_slots_name(&names, i, name, sizeof(name)))
 			strcpy(name, "?");
 		snprintf(words, sizeof(words), "local %s of %.120s() (%.120s)", name,
 			 frame->code->function, base_name(frame->code->file));
-		heap_walk_take(walk, node, root(walk, words, walk->nodes->kinds[node]));
+		if (node == HEAP_NODE_NONE)
+			heap_mends_note(&walk->mends, object, 0,
+					heap_paths_string(walk->paths, words));
+		else
+			heap_walk_take(walk, node, root(walk, words, walk->nodes->kinds[node]));
 	}
 }
 
@@ -106,9 +113,11 @@ static int follow_frames(struct heap_walk *walk, struct python_runtime *runtime,
 		if (!threads->items[i].tid ||
 		    python_stack_read_passing(runtime, threads->items[i].tid, stack))
 			continue;
+		walk->mends.typed = true;
 		for (size_t k = 0; k < stack->count; k++)
 			follow_frame(walk, runtime, &stack->frames[k]);
 	}
+	walk->mends.typed = false;
 	free(stack);
 	return 0;
 }
@@ -239,6 +248,11 @@ int heap_roots_follow(struct heap_walk *walk, struct python_runtime *runtime)
 		return error;
 	error = follow_modules(walk, runtime, &threads);
 	heap_search_drain(walk);
+	/* Before what has no name leads to the middle of a chain whose first links are missing. */
+	heap_young_follow(walk);
+	if (!error)
+		error = heap_young_compare(walk);
+	heap_young_follow(walk);
 	for (size_t i = 0; i < threads.count && !error; i++)
 		follow_state(walk, &threads.items[i]);
 	heap_search_drain(walk);
@@ -251,6 +265,7 @@ int heap_roots_follow(struct heap_walk *walk, struct python_runtime *runtime)
 	follow_interpreters(walk, runtime);
 	follow_areas(walk, HEAP_AREA_DATA);
 	follow_areas(walk, HEAP_AREA_STACK);
+	heap_young_follow(walk);
 	walk->roots_done = true;
 	return walk->stopped;
 }

@@ -24,6 +24,7 @@ void heap_search_drain(struct heap_walk *walk)
 
 		heap_reference_follow(walk, node, walk->path_of[node]);
 	}
+	walk->mends.typed = false;
 }
 
 void heap_search_unheld(struct heap_walk *walk)

@@ -48,31 +48,6 @@ static int compare_types(const void *left, const void *right)
 	return x != y ? (x < y ? 1 : -1) : a->address < b->address ? -1 : a->address > b->address;
 }
 
-static void count_node(struct look *look, uint32_t node, uint64_t bytes)
-{
-	uint16_t kind = look->nodes.kinds[node];
-
-	if (kind < HEAP_NODE_FIRST_TYPE)
-		return;
-	look->types.items[kind].count++;
-	look->types.items[kind].bytes += bytes;
-}
-
-static void count_types(struct look *look)
-{
-	const struct heap_nodes *nodes = &look->nodes;
-
-	for (size_t i = 0; i < nodes->pool_count; i++) {
-		const struct heap_pool *pool = &nodes->pools[i];
-		uint64_t bytes = pool->carved ? heap_nodes_block(nodes, pool->first_node).size : 0;
-
-		for (uint32_t block = 0; block < pool->carved; block++)
-			count_node(look, pool->first_node + block, bytes);
-	}
-	for (uint32_t node = nodes->first_chunk; node < nodes->count; node++)
-		count_node(look, node, heap_nodes_block(nodes, node).size);
-}
-
 /* A class written in Python has its name alone; where it comes from is in its dict. */
 static bool read_module(const struct look *look, remote_addr type, char *module, size_t size)
 {
@@ -217,6 +192,8 @@ static void keep_quality(struct look *look)
 	quality->unheld_objects = look->walk.unheld_objects;
 	quality->unheld_bytes = look->walk.unheld_bytes;
 	quality->misjudged_blocks = look->walk.misjudged;
+	quality->young_objects = look->walk.mends.objects;
+	quality->young_left_out = look->walk.mends.left_out;
 	quality->copied_bytes = look->image.copied_bytes;
 	quality->skipped_bytes = look->image.skipped_bytes;
 	quality->swapped_bytes = look->image.swapped_bytes;
@@ -371,9 +348,11 @@ static int find_holders(struct look *look, struct error *error)
 		held_paths = look->snapshot.paths.count;
 		heap_search_unheld(&look->walk);
 		count_unheld(look, held_paths);
-		count_types(look);
-		failure = look->snapshot.paths.no_memory ? -ENOMEM : keep_types(look);
+		failure = heap_sizes_count(&look->nodes, &look->types, &look->snapshot.sizes,
+					   &look->snapshot.size_count);
 	}
+	if (!failure)
+		failure = look->snapshot.paths.no_memory ? -ENOMEM : keep_types(look);
 	if (!failure) {
 		keep_arrays(look);
 		failure = keep_holders(look);
@@ -464,6 +443,7 @@ int heap_snapshot_take(const struct heap_source *source, const struct heap_limit
 void heap_snapshot_deinit(struct heap_snapshot *snapshot)
 {
 	free(snapshot->types);
+	free(snapshot->sizes);
 	free(snapshot->type_names);
 	free(snapshot->held_bytes);
 	free(snapshot->held_counts);

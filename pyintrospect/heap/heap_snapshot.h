@@ -20,6 +20,7 @@
 #include "pyintrospect/heap/heap_container.h"
 #include "pyintrospect/heap/heap_path.h"
 #include "pyintrospect/heap/heap_regions.h"
+#include "pyintrospect/heap/heap_sizes.h"
 #include "pyintrospect/heap/heap_used_pools.h"
 #include "pyintrospect/runtime.h"
 
@@ -56,6 +57,8 @@ struct heap_quality {
 	uint64_t unheld_bytes;
 	uint64_t unheld_reached_bytes; /* of these, and of all that they lead to */
 	uint64_t misjudged_blocks;     /* storage that looked like objects */
+	uint64_t young_objects;        /* not in the copy, and read for what they refer to */
+	uint64_t young_left_out;
 	/* In memory of an allocator that is not read, by references: objects; these and storage. */
 	uint64_t found_objects, found_bytes;
 	uint64_t copied_bytes, skipped_bytes, swapped_bytes;
@@ -68,6 +71,8 @@ struct heap_snapshot {
 	struct heap_regions regions;
 	struct heap_type_count *types; /* the largest first */
 	size_t type_count;
+	struct heap_size_count *sizes; /* with holders alone */
+	size_t size_count;
 	struct heap_array_type arrays[32];
 	size_t array_count;
 	enum heap_holders_state holders;

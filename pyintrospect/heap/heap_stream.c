@@ -7,6 +7,7 @@
 #include "pyintrospect/heap/heap_storage.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define SLICES_MAX (HEAP_PAGES_MAX * PAGE_BYTES / HEAP_SLICE_BYTES)
 
@@ -129,7 +130,7 @@ static int add_slice(struct heap_stream *stream, const struct heap_nodes *nodes,
 }
 
 static int count_slice(struct heap_stream *stream, struct address_range range,
-		       struct carried *carried)
+		       struct carried *carried, uint8_t *room)
 {
 	struct heap_image_options options = *stream->options;
 	struct heap_nodes nodes;
@@ -139,6 +140,8 @@ static int count_slice(struct heap_stream *stream, struct address_range range,
 	options.only = range;
 	options.limit = UINT64_MAX;
 	options.anonymous_bytes = 0; /* of a slice nobody knows */
+	options.room = room;
+	options.room_bytes = HEAP_SLICE_BYTES;
 	error = heap_image_init(&image, stream->reader, stream->pages, stream->mappings, &options);
 	heap_nodes_init(&nodes, &image, stream->types->layout.pool_bytes);
 	nodes.foreign = stream->foreign;
@@ -193,15 +196,18 @@ int heap_stream_count(struct heap_stream *stream)
 	remote_addr at = 0;
 	size_t number = 0;
 	int error = 0;
+	/* Without it, each slice has pages of its own. */
+	uint8_t *room = malloc(HEAP_SLICE_BYTES);
 
 	for (uint64_t i = 0; number < stream->mappings->count && !error; i++) {
 		struct address_range range = next_range(stream->mappings, &number, &at);
 
 		if (i < SLICES_MAX)
-			error = count_slice(stream, range, &carried);
+			error = count_slice(stream, range, &carried, room);
 		else
 			stream->skipped_bytes += range.end - range.start;
 	}
+	free(room);
 	stream->types->image = image;
 	return error;
 }

@@ -16,6 +16,7 @@ int heap_walk_init(struct heap_walk *walk, struct heap_nodes *nodes, struct heap
 	*walk = (struct heap_walk){
 		.image = nodes->image, .nodes = nodes, .types = types, .paths = paths
 	};
+	heap_mends_init(&walk->mends, nodes);
 	for (size_t i = 0; i < HEAP_STEPS; i++)
 		walk->steps[i] = heap_paths_string(paths, words[i]);
 	walk->queue_size = nodes->foreign ? heap_nodes_begin_finding(nodes) : nodes->count;
@@ -29,6 +30,7 @@ void heap_walk_deinit(struct heap_walk *walk)
 {
 	free(walk->path_of);
 	free(walk->queue);
+	heap_mends_deinit(&walk->mends);
 	walk->path_of = walk->queue = NULL;
 }
 
@@ -133,25 +135,61 @@ static void take_raw(struct heap_walk *walk, uint32_t node, uint64_t size, uint3
 	walk->types->items[owner].storage_bytes += size;
 }
 
+/* An item is an object; what has no name may be storage. */
+static bool may_be_object(const struct heap_walk *walk, uint16_t kind, uint32_t step)
+{
+	return kind != HEAP_NODE_RAW || step != walk->steps[HEAP_STEP_OTHER];
+}
+
+/* An object of the copy that is where a reference leads to, or not by now. */
+static void follow_late(struct heap_walk *walk, remote_addr address, const struct heap_place *place,
+			uint32_t path, uint32_t step)
+{
+	if (heap_mends_differ(&walk->mends, address, place->size - place->inside))
+		heap_mends_note(&walk->mends, address, path, step);
+}
+
+/* Whatever else is in use. */
+static void follow_other(struct heap_walk *walk, remote_addr address,
+			 const struct heap_place *place, uint32_t path, uint32_t step)
+{
+	uint16_t kind = walk->nodes->kinds[place->node];
+
+	if (may_be_object(walk, kind, step))
+		heap_mends_note(&walk->mends, address, path, step);
+	if (kind == HEAP_NODE_RAW && place->inside <= HEAP_RAW_INSIDE_MAX && !walk->mends.at_work &&
+	    !walk->path_of[place->node]) {
+		take_raw(walk, place->node, place->size, path);
+		enqueue_raw(walk, place->node);
+	}
+}
+
 void heap_walk_follow(struct heap_walk *walk, uint64_t word, uint32_t path, uint32_t step)
 {
 	struct heap_place place;
 	uint32_t child;
 	uint16_t kind;
 
-	if (word % WORD_SIZE || !path || !locate(walk, word, &place) || walk->path_of[place.node])
+	if (word % WORD_SIZE || !path)
+		return;
+	if (!locate(walk, word, &place)) {
+		heap_mends_note(&walk->mends, word, path, step);
+		return;
+	}
+	if (walk->path_of[place.node] && !walk->mends.at_work)
 		return;
 	kind = walk->nodes->kinds[place.node];
-	if (kind >= HEAP_NODE_FIRST_TYPE) {
-		if (place.inside != walk->types->items[kind].prefix)
-			return;
-		child = heap_paths_child(walk->paths, path, step, kind);
-		if (child)
-			take(walk, &place, child);
-	} else if (kind == HEAP_NODE_RAW && place.inside <= HEAP_RAW_INSIDE_MAX) {
-		take_raw(walk, place.node, place.size, path);
-		enqueue_raw(walk, place.node);
+	if (kind < HEAP_NODE_FIRST_TYPE || place.inside != walk->types->items[kind].prefix) {
+		follow_other(walk, word, &place, path, step);
+		return;
 	}
+	if (walk->mends.at_work)
+		follow_late(walk, word, &place, path, step);
+	if (walk->path_of[place.node])
+		return;
+	child = heap_paths_child(walk->paths, path, step, kind);
+	if (child)
+		take(walk, &place, child);
 }
 
 /* As its owner says; no more than the mapping has. */
@@ -172,7 +210,8 @@ void heap_walk_claim(struct heap_walk *walk, remote_addr address, uint64_t size,
 {
 	struct heap_place place = { .inside = 0 };
 
-	if (!path)
+	/* What an object uses that is not in the copy is as young as it is. */
+	if (!path || walk->mends.at_work)
 		return;
 	if (!heap_nodes_locate(walk->nodes, address, &place)) {
 		place.node = find_storage(walk, address, size);
@@ -197,9 +236,12 @@ bool heap_walk_absorb(struct heap_walk *walk, remote_addr address, uint32_t path
 {
 	uint32_t node = heap_walk_object(walk, address);
 
+	bool young = path && walk->mends.at_work && heap_mends_mark(&walk->mends, address);
+
 	if (!path || node == HEAP_NODE_NONE || walk->path_of[node])
-		return false;
+		return young;
 	walk->path_of[node] = path;
+	walk->absorbed++;
 	walk->paths->items[path].bytes += heap_nodes_block(walk->nodes, node).size;
 	return true;
 }

@@ -12,6 +12,7 @@
 #ifndef PIEPROFD_PYINTROSPECT_HEAP_HEAP_WALK_H
 #define PIEPROFD_PYINTROSPECT_HEAP_HEAP_WALK_H
 
+#include "pyintrospect/heap/heap_mend.h"
 #include "pyintrospect/heap/heap_nodes.h"
 #include "pyintrospect/heap/heap_path.h"
 #include "pyintrospect/heap/heap_type.h"
@@ -60,7 +61,9 @@ struct heap_walk {
 	 * nobody waits for the look any more. */
 	uint64_t visited;
 	bool roots_done;
+	struct heap_mends mends;
 	int stopped;        /* what it said; 0: to go on */
+	uint64_t absorbed;  /* objects that are part of their owners */
 	uint64_t misjudged; /* nodes that were storage, and had looked like objects */
 	uint64_t unheld_objects, unheld_bytes;
 };

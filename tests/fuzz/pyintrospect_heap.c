@@ -5,7 +5,8 @@
  * each other. Then the input changes words of it, wherever it says:
  *
  *   u8 minor, or more by as many minors as there are, once or more: see enum variant
- *   { u16 word, u64 value }...     value: small ones lead into the memory
+ *   { u16 word, u64 value }...     value: small ones lead into the memory; with its highest bit, it
+ *                                  is written when so many pieces were read as the next 7 bits say
  */
 #include "pyintrospect/code_cache.h"
 #include "pyintrospect/heap/heap_layout.h"
@@ -21,6 +22,8 @@
 #define AREAS      4
 #define WORDS      (AREAS * AREA_BYTES / 8)
 #define ASKED      64
+#define LATER_MAX  64
+#define LATER      (1ull << 63)
 
 /* Where things lie, as offsets: the first area is data, the second one pools, then a heap, a
  * mapping. */
@@ -58,6 +61,12 @@ struct process {
 	uint64_t words[WORDS];
 	uint64_t reads_left;
 	bool segment; /* there is one */
+	/* It goes on while it is looked at. */
+	uint64_t reads;
+	size_t later_count;
+	struct {
+		uint64_t word, value, at;
+	} later[LATER_MAX];
 };
 
 static struct process *process;
@@ -78,6 +87,14 @@ static uint64_t offset_of(remote_addr address)
 	return process->segment && address - BASE >= SEGMENT ? UINT64_MAX : address - BASE;
 }
 
+static void go_on(void)
+{
+	process->reads++;
+	for (size_t i = 0; i < process->later_count; i++)
+		if (process->later[i].at == process->reads)
+			process->words[process->later[i].word] = process->later[i].value;
+}
+
 static int read_memory(void *context, struct memory_range *ranges, size_t count)
 {
 	(void)context;
@@ -87,6 +104,7 @@ static int read_memory(void *context, struct memory_range *ranges, size_t count)
 		if (!process->reads_left)
 			return -ESRCH;
 		process->reads_left--;
+		go_on();
 		ranges[i].error = offset > sizeof(process->words) ||
 						  ranges[i].size > sizeof(process->words) - offset
 					  ? -EFAULT
@@ -362,8 +380,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_foreign(&layout);
 	while (input.left) {
 		uint64_t word = fuzz_number(&input, 2), value = fuzz_number(&input, 8);
+		uint64_t at = value & LATER ? value >> 56 & 0x7f : 0;
 
-		put(word * 8, value < sizeof(process->words) ? address_of(value) : value);
+		if (value & LATER)
+			value &= (1ull << 56) - 1;
+		if (value < sizeof(process->words))
+			value = address_of(value);
+		if (!at)
+			put(word * 8, value);
+		else if (process->later_count < LATER_MAX) {
+			process->later[process->later_count].word = word % WORDS;
+			process->later[process->later_count].value = value;
+			process->later[process->later_count++].at = at;
+		}
 	}
 	look(runtime, &reader, &mappings, false);
 	look(runtime, &reader, &mappings, true);

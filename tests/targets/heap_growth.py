@@ -24,6 +24,7 @@ members = set()
 window = collections.deque(maxlen=2000)
 backlog = collections.deque()
 sessions = None
+notes = None
 ballast = []
 spaces = []
 libc = ctypes.CDLL(None)
@@ -82,6 +83,12 @@ def link(number):
     sessions = Node(Order(number), sessions)  # made
 
 
+def note(number):
+    """Nothing but built-in types."""
+    global notes
+    notes = ({"note": number}, number, notes)  # made
+
+
 def circle(number):
     Circle(number)  # made
 
@@ -108,7 +115,7 @@ def scatter(number):
     return spaces[number % len(spaces)]
 
 
-KINDS = {function.__name__: function for function in (keep, append, add, enqueue, ask, link, circle, allocate, refresh, warm, scatter)}
+KINDS = {function.__name__: function for function in (keep, append, add, enqueue, ask, link, note, circle, allocate, refresh, warm, scatter)}
 
 
 def request(number):

@@ -221,6 +221,12 @@ static struct state half_free(uint64_t second)
 	return (struct state){ .entries = 1000, .free = 40 * MB + second % 3 * MB };
 }
 
+/* Some room more, once. */
+static struct state a_little_free(uint64_t second)
+{
+	return (struct state){ .entries = 1000, .free = MB / 2 + (second > 4 ? MB / 2 : 0) };
+}
+
 static void test_fragmentation(void **context)
 {
 	(void)context;
@@ -228,6 +234,7 @@ static void test_fragmentation(void **context)
 			 HEAP_VERDICT_FRAGMENTATION);
 	assert_int_equal(outcome_of(half_free, STEADY_LOOKS).verdict.kind,
 			 HEAP_VERDICT_FRAGMENTATION);
+	assert_int_equal(outcome_of(a_little_free, STEADY_LOOKS).verdict.kind, HEAP_VERDICT_STEADY);
 }
 
 static struct state steady(uint64_t second)

@@ -24,24 +24,6 @@
 
 /* ---- pools */
 
-/* carved blocks, of which those at the numbers in free_ones are in the list. */
-static void put_pool(uint64_t at, uint32_t pool_bytes, uint32_t block, uint32_t carved,
-		     const uint32_t *free_ones, size_t free_count)
-{
-	uint64_t link = at + 8;
-
-	put(at, carved - free_count);
-	put(at + 32, (uint64_t)(block / 16 - 1) << 32);
-	put(at + 40, (POOL_HEAD + (uint64_t)carved * block) | (uint64_t)(pool_bytes - block) << 32);
-	for (size_t i = 0; i < free_count; i++) {
-		uint64_t block_at = at + POOL_HEAD + (uint64_t)free_ones[i] * block;
-
-		put(link, BASE + block_at);
-		link = block_at;
-	}
-	put(link, 0);
-}
-
 static void check_pools(uint32_t pool_bytes)
 {
 	static const uint32_t free_ones[] = { 3, 0, 7 };
