@@ -30,6 +30,21 @@ def record(folder, name, **variables):
     return path
 
 
+def check_changes_by_label(paths, names):
+    """Shop and mail, each before and after: what is told of a service is what its recordings alone tell."""
+    with open(names, "w", encoding="utf-8") as file:
+        file.write(paths[0] + "\n" + paths[2] + "\n")
+    words = "report", paths[1], "--diff", "@" + names, "--by", "service"
+    table = json.loads(pieprofd(*words, "--format", "json").stdout)
+    check_equal([(row["service"], row["presence"], row["recordings"]) for row in table],
+                [("shop", "both", [1, 1]), ("mail", "gone", [1, 0])], "services")
+    alone = json.loads(pieprofd("report", paths[1], "--diff", paths[0], "--format", "json").stdout)
+    check_equal(table[0]["cpu_ms_per_s"], [alone[side]["cpu_ms_per_s"] for side in ("base", "now")], "CPU time a second")
+    check_equal(table[0]["lines_changed"], sum(not line["noise"] for line in alone["lines"]), "lines that changed")
+    check("\nshop " in pieprofd(*words).stdout, "text")
+    check("json" in pieprofd(*words, "--format", "jsonl", code=2).stderr, "a difference as rows")
+
+
 def test_labels_rows_and_sets():
     with tempfile.TemporaryDirectory() as folder:
         paths = [record(folder, "%s-%d" % (service, i), OTEL_SERVICE_NAME=service, DD_VERSION="1.%d" % i,
@@ -80,7 +95,7 @@ def test_labels_rows_and_sets():
         check(diff["lines"], "lines are compared")
 
         check("--by" in pieprofd("report", *paths, "--by", "colour", code=2).stderr, "a label that there is not")
-        check("--diff" in pieprofd("report", *paths, "--by", "pid", "--diff", paths[0], code=2).stderr, "both")
+        check_changes_by_label(paths, names)
         check("html" in pieprofd("report", *paths, "--by", "pid", "-o", "x.html", code=2).stderr, "a table as html")
         check("names no recording" in pieprofd("report", "@/dev/null", code=2).stderr, "an empty list")
 
