@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/container.h"
 
+#include "attach/pod.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -20,6 +22,7 @@ static const struct {
 	{ "libpod-", "", true, "podman" },
 	{ "cri-containerd-", ".scope", true, "kubernetes" },
 	{ "crio-", ".scope", true, "kubernetes" },
+	{ "crio-", "", true, "kubernetes" },
 	{ "", "", true, "container" },
 	{ "lxc.payload.", "", false, "lxc" },
 	{ "systemd-nspawn@", ".service", false, "nspawn" },
@@ -104,10 +107,22 @@ static bool parse_component(struct word component, struct container *ret_contain
 	return false;
 }
 
+/* "kubepods-podUID.slice:cri-containerd:ID": what containerd makes of systemd's names with the
+ * other driver. */
+static bool parse_behind_colon(struct word component, struct container *ret_container)
+{
+	const char *colon = memrchr(component.at, ':', component.size);
+	size_t before = colon ? (size_t)(colon + 1 - component.at) : component.size;
+	struct word id = { component.at + before, component.size - before };
+
+	return colon && container_is_id(id.at, id.size) && parse_component(id, ret_container);
+}
+
 /* The innermost container on a path: they may be nested. */
 static bool parse_path(struct word path, struct container *ret_container)
 {
 	bool found = false, orchestrated = false, docker = false, lxc = false;
+	char uid[POD_UID_BYTES];
 
 	for (size_t at = 0; at < path.size;) {
 		const char *slash = memchr(path.at + at, '/', path.size - at);
@@ -121,7 +136,8 @@ static bool parse_path(struct word path, struct container *ret_container)
 			*ret_container = (struct container){ .runtime = "lxc" };
 			memcpy(ret_container->id, component.at, component.size);
 			found = true;
-		} else if (parse_component(component, ret_container)) {
+		} else if (parse_component(component, ret_container) ||
+			   parse_behind_colon(component, ret_container)) {
 			found = true;
 			if (docker)
 				ret_container->runtime = "docker";
@@ -129,7 +145,7 @@ static bool parse_path(struct word path, struct container *ret_container)
 		docker = component.size == 6 && starts(component, "docker");
 		lxc = component.size == 3 && starts(component, "lxc");
 	}
-	if (found && orchestrated)
+	if (found && (orchestrated || !pod_parse_path(path.at, path.size, uid)))
 		ret_container->runtime = "kubernetes";
 	return found;
 }

@@ -2,6 +2,7 @@
 #include "attach/label_reader.h"
 
 #include "attach/container_name.h"
+#include "attach/pod.h"
 #include "attach/procfs.h"
 #include "common/root_file.h"
 #include "common/whole_file.h"
@@ -16,6 +17,8 @@
 
 #define NAMESPACE_FILE "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 #define UNIT_SUFFIX    ".service"
+/* The first of the machine: PROC_UTS_INIT_INO of linux/proc_ns.h, the same since Linux 3.8. */
+#define MACHINE_UTS "uts:[4026531838]"
 
 /* A piece of text, not terminated. */
 struct piece {
@@ -41,6 +44,7 @@ static const struct source attributes[] = {
 	SOURCE("vcs.ref.head.revision", revision),
 	SOURCE("k8s.namespace.name", namespace),
 	SOURCE("k8s.pod.name", pod),
+	SOURCE("k8s.pod.uid", pod_uid),
 };
 
 /* Those that go before OTEL_RESOURCE_ATTRIBUTES, as OpenTelemetry has it, and those behind it. */
@@ -51,6 +55,7 @@ static const struct source variables[] = {
 	SOURCE("DD_GIT_COMMIT_SHA", revision),
 	SOURCE("POD_NAMESPACE", namespace),
 	SOURCE("POD_NAME", pod),
+	SOURCE("POD_UID", pod_uid),
 };
 static const struct source pod_variables[] = { SOURCE("HOSTNAME", pod) };
 
@@ -205,6 +210,14 @@ void labels_parse_unit(const char *text, size_t size, struct process_labels *lab
 	}
 }
 
+void labels_parse_pod(const char *text, size_t size, struct process_labels *labels)
+{
+	char uid[POD_UID_BYTES];
+
+	if (!labels->pod_uid[0] && !pod_parse(text, size, uid))
+		strcpy(labels->pod_uid, uid);
+}
+
 void labels_parse_docker(const char *text, size_t size, struct process_labels *labels)
 {
 	json_t *object = json_loadb(text, size, 0, NULL);
@@ -266,13 +279,26 @@ static void read_docker_labels(const struct container *container, struct process
 	free(text);
 }
 
-static void read_unit(pid_t pid, struct process_labels *labels)
+static void read_cgroups(pid_t pid, void (*parse)(const char *, size_t, struct process_labels *),
+			 struct process_labels *labels)
 {
 	char text[PROCFS_CGROUPS_MAX];
 	size_t size;
 
 	if (!procfs_read_cgroups(pid, text, &size))
-		labels_parse_unit(text, size, labels);
+		parse(text, size, labels);
+}
+
+/* A pod in the node's network has the node's host name, too: containerd and CRI-O give it no other.
+ */
+static bool is_named_as_machine(pid_t pid)
+{
+	char path[32], link[sizeof(MACHINE_UTS)];
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/uts", (int)pid);
+	got = readlink(path, link, sizeof(link));
+	return got == sizeof(MACHINE_UTS) - 1 && !memcmp(link, MACHINE_UTS, (size_t)got);
 }
 
 void labels_read(pid_t pid, const struct container *container, struct process_labels *ret_labels)
@@ -280,11 +306,14 @@ void labels_read(pid_t pid, const struct container *container, struct process_la
 	bool kubernetes = container && !strcmp(container->runtime, "kubernetes");
 
 	*ret_labels = (struct process_labels){ .service = "" };
-	read_environment(pid, kubernetes, ret_labels);
+	/* What the kubelet called it, rather than what the process was told. */
+	if (kubernetes)
+		read_cgroups(pid, labels_parse_pod, ret_labels);
+	read_environment(pid, kubernetes && !is_named_as_machine(pid), ret_labels);
 	if (kubernetes)
 		read_namespace(pid, ret_labels);
 	if (container && !strcmp(container->runtime, "docker"))
 		read_docker_labels(container, ret_labels);
 	if (!container)
-		read_unit(pid, ret_labels);
+		read_cgroups(pid, labels_parse_unit, ret_labels);
 }

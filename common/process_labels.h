@@ -12,6 +12,7 @@ struct process_labels {
 	char revision[64];  /* of its source: a commit */
 	char namespace[64]; /* Kubernetes' */
 	char pod[128];
+	char pod_uid[40]; /* the pod's, as Kubernetes numbers it */
 };
 
 #endif

@@ -54,7 +54,7 @@ _pieprofd() {
 	--engine) values='auto ptrace kernel' ;;
 	--color | --colour) values='auto always never' ;;
 	--stop-signal) values='URG WINCH CHLD' ;;
-	--by) values='service version revision namespace pod container host pid command python' ;;
+	--by) values='service version revision namespace pod pod_uid container host pid command python' ;;
 	--format) values='text html json collapsed pprof speedscope firefox recording sarif github markdown jsonl' ;;
 	--editor) values='vscode vscodium cursor zed pycharm idea sublime textmate' ;;
 	--max-overhead) values='1% 2% 5% 10%' ;;

@@ -39,7 +39,7 @@ complete -c pieprofd -n '__pieprofd_value_of --stop-signal' -a 'URG WINCH CHLD'
 complete -c pieprofd -n '__pieprofd_value_of --format' \
 	-a 'text html json collapsed pprof speedscope firefox recording sarif github markdown jsonl'
 complete -c pieprofd -n '__pieprofd_value_of --by' \
-	-a 'service version revision namespace pod container host pid command python'
+	-a 'service version revision namespace pod pod_uid container host pid command python'
 complete -c pieprofd -n '__pieprofd_value_of --fail-if' -a 'own+10% total+10% could-save+10%'
 complete -c pieprofd -n '__pieprofd_value_of --editor' \
 	-a 'vscode vscodium cursor zed pycharm idea sublime textmate'

@@ -11,7 +11,7 @@
 CREATE TABLE pieprofd_lines (
     started DateTime64(9, 'UTC') MATERIALIZED fromUnixTimestamp64Nano(toInt64(started_unix_ns)),
     started_unix_ns UInt64, duration_ns UInt64,
-    host LowCardinality(String), namespace LowCardinality(String), pod String, container String,
+    host LowCardinality(String), namespace LowCardinality(String), pod String, pod_uid String, container String,
     service LowCardinality(String), version LowCardinality(String), revision LowCardinality(String),
     pid UInt32, processes UInt32, command LowCardinality(String), python LowCardinality(String),
     recording_samples UInt64,

@@ -26,7 +26,7 @@ import pyarrow.json as pj
 # Trino and others read no unsigned ones and no nanoseconds. started_unix_ns has those.
 NUMBERS = """started_unix_ns duration_ns pid processes recording_samples line self_ns python_ns native_ns system_ns
     total_ns charged_ns waiting_ns self_samples avoidable_ns avoidable_low_ns avoidable_high_ns""".split()
-NAMES = """host namespace pod container service version revision command python file function source category
+NAMES = """host namespace pod pod_uid container service version revision command python file function source category
     expression finding""".split()
 LABELS = ["day", "namespace", "service", "version"]
 ROW = pa.schema([(name, pa.int64()) for name in NUMBERS] + [(name, pa.string()) for name in NAMES])

@@ -30,6 +30,11 @@ static void read_pod(const struct profile *profile, char *text, size_t size)
 	snprintf(text, size, "%s", profile->facts.target.labels.pod);
 }
 
+static void read_pod_uid(const struct profile *profile, char *text, size_t size)
+{
+	snprintf(text, size, "%s", profile->facts.target.labels.pod_uid);
+}
+
 static void read_container(const struct profile *profile, char *text, size_t size)
 {
 	const struct profile_container *container = &profile->facts.target.container;
@@ -65,11 +70,10 @@ static void read_python(const struct profile *profile, char *text, size_t size)
 }
 
 static const struct fleet_label labels[] = {
-	{ "service", read_service },   { "version", read_version },
-	{ "revision", read_revision }, { "namespace", read_namespace },
-	{ "pod", read_pod },           { "container", read_container },
-	{ "host", read_host },         { "pid", read_pid },
-	{ "command", read_command },   { "python", read_python },
+	{ "service", read_service },     { "version", read_version }, { "revision", read_revision },
+	{ "namespace", read_namespace }, { "pod", read_pod },         { "pod_uid", read_pod_uid },
+	{ "container", read_container }, { "host", read_host },       { "pid", read_pid },
+	{ "command", read_command },     { "python", read_python },
 };
 
 #define LABEL_COUNT (sizeof(labels) / sizeof(labels[0]))

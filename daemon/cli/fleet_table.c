@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/cli/fleet_table.h"
 
-#include "common/array.h"
-#include "daemon/cli/fleet_label.h"
-#include "daemon/cli/recording_fold.h"
-#include "daemon/report/encode/string_table.h"
+#include "daemon/cli/fleet_groups.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/output_file.h"
 #include "daemon/report/format/text_layout.h"
@@ -18,9 +15,7 @@
 #define WHERE_BYTES  512
 
 struct group_row {
-	uint32_t value; /* of the strings */
-	size_t recordings;
-	uint64_t cpu_ns;
+	const struct fleet_group *group;
 	struct avoidable_sum avoidable;
 	/* Its most avoidable line. */
 	char where[WHERE_BYTES], source[WHERE_BYTES];
@@ -31,13 +26,9 @@ struct fleet_table {
 	const struct options *options;
 	const struct writer_options *terminal;
 	const struct writer *writer; /* of the output in hand */
-	const struct recording_list *list;
-	struct string_table strings;
-	struct group_row *rows; /* most time first, once they are sorted */
-	size_t count, capacity;
-	uint32_t *group_of; /* by recording: its value */
-	uint64_t cpu_ns;
-	enum exit_code code; /* what is to be ended with; EXIT_OK: all went well */
+	struct fleet_groups groups;
+	struct group_row *rows; /* of each group, most time first */
+	enum exit_code code;    /* what is to be ended with; EXIT_OK: all went well */
 };
 
 bool fleet_table_writes(const struct writer *writer)
@@ -45,59 +36,27 @@ bool fleet_table_writes(const struct writer *writer)
 	return writer == &writer_text || writer == &writer_json || writer == &writer_rows;
 }
 
-/* ---- which recordings belong together */
-
-static int note_recording(struct fleet_table *table, size_t index, const struct profile *profile)
-{
-	char text[FLEET_LABEL_BYTES];
-	uint32_t value;
-
-	table->options->by->read(profile, text, sizeof(text));
-	if (string_table_find(&table->strings, text, &value))
-		return -ENOMEM;
-	/* Values are numbered as rows are, until these are sorted. */
-	if (value == table->count) {
-		if (!ARRAY_ROOM(table->rows, table->count, table->capacity))
-			return -ENOMEM;
-		table->rows[table->count++] = (struct group_row){ .value = value };
-	}
-	table->rows[value].recordings++;
-	table->rows[value].cpu_ns += time_sum(profile->time_ns);
-	table->cpu_ns += time_sum(profile->time_ns);
-	table->group_of[index] = value;
-	return 0;
-}
-
 static int by_time(const void *left, const void *right)
 {
 	const struct group_row *a = left, *b = right;
 
-	if (a->cpu_ns != b->cpu_ns)
-		return a->cpu_ns > b->cpu_ns ? -1 : 1;
-	return a->value < b->value ? -1 : a->value > b->value;
+	if (a->group->cpu_ns != b->group->cpu_ns)
+		return a->group->cpu_ns > b->group->cpu_ns ? -1 : 1;
+	return a->group < b->group ? -1 : a->group > b->group;
 }
 
-static enum exit_code group_recordings(struct fleet_table *table)
+static enum exit_code make_rows(struct fleet_table *table)
 {
-	table->group_of = calloc(table->list->count, sizeof(table->group_of[0]));
-	if (!table->group_of)
-		return EXIT_INTERNAL;
-	for (size_t i = 0; i < table->list->count; i++) {
-		enum exit_code code = EXIT_OK;
-		struct recording *recording = recording_fold_read(table->list->paths[i], &code);
-		int failure;
+	size_t count = table->groups.count;
 
-		if (!recording)
-			return code;
-		failure = note_recording(table, i, &recording->profile);
-		recording_close(recording);
-		if (failure) {
-			fprintf(stderr, "pieprofd: out of memory\n");
-			return EXIT_INTERNAL;
-		}
+	table->rows = calloc(count ? count : 1, sizeof(table->rows[0]));
+	if (!table->rows) {
+		fprintf(stderr, "pieprofd: out of memory\n");
+		return EXIT_INTERNAL;
 	}
-	if (table->count > 1)
-		qsort(table->rows, table->count, sizeof(table->rows[0]), by_time);
+	for (size_t i = 0; i < count; i++)
+		table->rows[i].group = &table->groups.items[i];
+	qsort(table->rows, count, sizeof(table->rows[0]), by_time);
 	return EXIT_OK;
 }
 
@@ -117,31 +76,18 @@ static void note_worst(struct group_row *row, const struct profile *profile)
 	}
 }
 
-/* Says and keeps what went wrong; 0 or a negative errno for output_file_write(). */
-static int fold_group(struct fleet_table *table, struct group_row *row, struct recording_fold *fold)
+/* Keeps what went wrong; 0 or a negative errno for output_file_write(). */
+static int fold_group(struct fleet_table *table, const struct group_row *row,
+		      struct recording_fold *fold)
 {
-	const char **paths = calloc(row->recordings, sizeof(*paths));
-	size_t count = 0;
-	enum exit_code code;
-
-	if (!paths)
-		return -ENOMEM;
-	for (size_t i = 0; i < table->list->count; i++)
-		if (table->group_of[i] == row->value)
-			paths[count++] = table->list->paths[i];
-	code = recording_fold_open(fold, paths, count, false, true);
-	free(paths);
-	if (!code)
-		return 0;
-	recording_fold_close(fold);
-	table->code = code;
-	return -ECANCELED;
+	table->code = fleet_group_fold(&table->groups, row->group, false, fold);
+	return table->code ? -ECANCELED : 0;
 }
 
 /* Not again for a further output. */
 static int judge_groups(struct fleet_table *table)
 {
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = 0; i < table->groups.count; i++) {
 		struct group_row *row = &table->rows[i];
 		struct recording_fold fold;
 		int failure;
@@ -158,19 +104,14 @@ static int judge_groups(struct fleet_table *table)
 	return 0;
 }
 
-static const char *value_of(const struct fleet_table *table, const struct group_row *row)
-{
-	return table->strings.strings[row->value];
-}
-
 /* ---- as text */
 
 static struct figure figure_saving(const struct group_row *row)
 {
 	struct figure figure = { "-" };
-	double whole = (double)row->cpu_ns;
+	double whole = (double)row->group->cpu_ns;
 
-	if (row->cpu_ns)
+	if (row->group->cpu_ns)
 		snprintf(figure.text, sizeof(figure.text), "%.0f%% (%.0f to %.0f%%)",
 			 100 * row->avoidable.ns / whole, 100 * row->avoidable.interval.low / whole,
 			 100 * row->avoidable.interval.high / whole);
@@ -180,11 +121,12 @@ static struct figure figure_saving(const struct group_row *row)
 static void put_text_row(const struct fleet_table *table, const struct text_layout *layout,
 			 const struct group_row *row)
 {
-	const char *value = value_of(table, row);
+	const char *value = row->group->value;
 
 	text_cell(layout, value[0] ? value : "-", 24);
-	fprintf(layout->file, " %10zu %9s %7s  ", row->recordings, figure_ns(row->cpu_ns).text,
-		figure_part(row->cpu_ns, table->cpu_ns).text);
+	fprintf(layout->file, " %10zu %9s %7s  ", row->group->recordings,
+		figure_ns(row->group->cpu_ns).text,
+		figure_part(row->group->cpu_ns, table->groups.cpu_ns).text);
 	text_cell(layout, figure_saving(row).text, 18);
 	fputs("  ", layout->file);
 	text_path_cell(layout, row->where[0] ? row->where : "-", "", layout->columns - 75, false);
@@ -203,10 +145,11 @@ static int put_text(struct fleet_table *table, FILE *file)
 
 	fprintf(file, "%-24s recordings  CPU time   share  could save          most of it at\n",
 		table->options->by->name);
-	for (size_t i = 0; i < table->count && i < maximum; i++)
+	for (size_t i = 0; i < table->groups.count && i < maximum; i++)
 		put_text_row(table, &layout, &table->rows[i]);
-	if (table->count > maximum)
-		fprintf(file, "  (%zu more; --lines N shows more)\n", table->count - maximum);
+	if (table->groups.count > maximum)
+		fprintf(file, "  (%zu more; --lines N shows more)\n",
+			table->groups.count - maximum);
 	return ferror(file) ? -EIO : 0;
 }
 
@@ -216,9 +159,9 @@ static json_t *json_row(const struct fleet_table *table, const struct group_row 
 {
 	json_t *object = json_object();
 
-	object = json_with(object, table->options->by->name, json_text(value_of(table, row)));
-	object = json_with(object, "recordings", json_count(row->recordings));
-	object = json_with(object, "cpu_ns", json_count(row->cpu_ns));
+	object = json_with(object, table->options->by->name, json_text(row->group->value));
+	object = json_with(object, "recordings", json_count(row->group->recordings));
+	object = json_with(object, "cpu_ns", json_count(row->group->cpu_ns));
 	object = json_with(object, "avoidable_ns", json_count((uint64_t)row->avoidable.ns));
 	object = json_with(object, "avoidable_low_ns",
 			   json_count((uint64_t)row->avoidable.interval.low));
@@ -235,7 +178,7 @@ static int put_json(struct fleet_table *table, FILE *file)
 	int result = 0;
 
 	fputs("[", file);
-	for (size_t i = 0; i < table->count && !result; i++) {
+	for (size_t i = 0; i < table->groups.count && !result; i++) {
 		fputs(i ? ",\n" : "\n", file);
 		result = json_put(file, json_row(table, &table->rows[i]));
 	}
@@ -249,7 +192,7 @@ static int put_rows(struct fleet_table *table, FILE *file)
 {
 	int result = 0;
 
-	for (size_t i = 0; i < table->count && !result; i++) {
+	for (size_t i = 0; i < table->groups.count && !result; i++) {
 		struct recording_fold fold;
 
 		result = fold_group(table, &table->rows[i], &fold);
@@ -298,13 +241,14 @@ enum exit_code fleet_table_report(const struct options *options,
 				  const struct writer_options *terminal,
 				  const struct recording_list *list)
 {
-	struct fleet_table table = { .options = options, .terminal = terminal, .list = list };
-	enum exit_code code = group_recordings(&table);
+	struct fleet_table table = { .options = options, .terminal = terminal };
+	enum exit_code code = fleet_groups_find(&table.groups, options->by, list);
 
 	if (!code)
+		code = make_rows(&table);
+	if (!code)
 		code = write_outputs(&table);
-	string_table_deinit(&table.strings);
 	free(table.rows);
-	free(table.group_of);
+	fleet_groups_deinit(&table.groups);
 	return code;
 }

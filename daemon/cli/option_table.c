@@ -44,7 +44,7 @@ const struct option_command option_commands[] = {
 	  "Answers over HTTP what processes do: profiles for go tool pprof, /metrics, the\n"
 	  "report at /, for as long as they live; with --wait, whenever they do.\n" },
 	{ "report", OPTIONS_REPORT,
-	  "report RECORDING... [--diff BASE | --by LABEL] [options]\n"
+	  "report RECORDING... [--diff BASE] [--by LABEL] [options]\n"
 	  "report @FILE [options]\n",
 	  "Shows a recording, which record -o FILE.pieprof has made, in any format; any\n"
 	  "number of them together, also those that a file names, one a line (@-: standard\n"

@@ -2,6 +2,7 @@
 #include "daemon/cli/options_parse.h"
 
 #include "common/clock.h"
+#include "daemon/cli/fleet_diff.h"
 #include "daemon/cli/fleet_table.h"
 #include "daemon/cli/option_table.h"
 #include "daemon/heap/heap_diff_writers.h"
@@ -315,16 +316,16 @@ static int settle_report(struct option_parser *parser)
 		return options_refuse(parser, "--fail-if goes with --diff");
 	if (options->pairs_max)
 		options->details = true;
-	if (options->by && options->base)
-		return options_refuse(parser, "--by does not go with --diff");
 	for (unsigned i = 0; options->by && i < options->output_count; i++)
-		if (!fleet_table_writes(options->outputs[i].writer))
+		if (options->base ? !fleet_diff_writes(options->outputs[i].writer)
+				  : !fleet_table_writes(options->outputs[i].writer))
 			return options_refuse(
-				parser,
-				"--output %s: --by writes text, json and jsonl, there "
-				"is no such table as %s",
-				options->outputs[i].path, options->outputs[i].writer->name);
-	for (unsigned i = 0; options->base && i < options->output_count; i++) {
+				parser, "--output %s: --by writes %s, there is no such table as %s",
+				options->outputs[i].path,
+				options->base ? "text and json with --diff"
+					      : "text, json and jsonl",
+				options->outputs[i].writer->name);
+	for (unsigned i = 0; options->base && !options->by && i < options->output_count; i++) {
 		const struct writer *writer = options->outputs[i].writer;
 
 		if (!diff_write_of(writer) && writer != &writer_html)

@@ -3,12 +3,14 @@
 
 #include "daemon/cli/file_confinement.h"
 #include "daemon/cli/file_limit.h"
+#include "daemon/cli/fleet_diff.h"
 #include "daemon/cli/fleet_table.h"
 #include "daemon/cli/message.h"
 #include "daemon/cli/profile_output.h"
 #include "daemon/cli/recording_fold.h"
 #include "daemon/cli/recording_list.h"
 #include "daemon/cli/standard_output.h"
+#include "daemon/cli/threshold_check.h"
 #include "daemon/cli/trace_output.h"
 #include "daemon/mcp/tool_writer.h"
 #include "daemon/report/diff/diff_writers.h"
@@ -113,29 +115,6 @@ static enum exit_code write_all(const struct options *options, struct shown *sho
 	return code;
 }
 
-/* Says which line broke which of them. */
-static enum exit_code check_thresholds(const struct options *options, const struct diff *diff)
-{
-	enum exit_code code = EXIT_OK;
-
-	for (unsigned i = 0; i < options->threshold_count; i++) {
-		const struct options_threshold *given = &options->thresholds[i];
-		const struct diff_entry *worst = NULL;
-		size_t count = threshold_broken(&given->threshold, diff, &worst);
-		char text[4096];
-
-		if (!count)
-			continue;
-		threshold_describe(&given->threshold, worst, text, sizeof(text));
-		fprintf(stderr, "pieprofd: --fail-if %s: %s", given->text, text);
-		if (count > 1)
-			fprintf(stderr, "; and %zu more line%s", count - 1, count > 2 ? "s" : "");
-		fputc('\n', stderr);
-		code = EXIT_CHANGED;
-	}
-	return code;
-}
-
 static enum exit_code compare(const struct options *options, const struct writer_options *terminal,
 			      const struct recording_fold folds[DIFF_SIDES])
 {
@@ -154,7 +133,7 @@ static enum exit_code compare(const struct options *options, const struct writer
 	shown.diff = diff;
 	code = write_all(options, &shown);
 	if (code == EXIT_OK)
-		code = check_thresholds(options, diff);
+		code = threshold_check(options, diff, "");
 	diff_destroy(diff);
 	return code;
 }
@@ -263,6 +242,8 @@ static enum exit_code report_lists(const struct options *options, const struct r
 {
 	const struct writer_options terminal = standard_output_options(options);
 
+	if (options->by && options->base)
+		return fleet_diff_report(options, &terminal, list, base);
 	if (options->by)
 		return fleet_table_report(options, &terminal, list);
 	if (is_of_rows(options))

@@ -217,8 +217,9 @@ int window_close(struct window *window, sampler_put *put, void *context)
 	return result;
 }
 
-/* Its parts go on from where what is put ends. */
-static struct profile *take_window(struct window *window)
+/* Its parts go on from where what is put ends. What it borrows from is destroyed behind it; NULL:
+ * from nothing. */
+static struct profile *take_window(struct window *window, struct profile_merge **ret_merged)
 {
 	struct sampler *sampler = window->sampler;
 	bool one = !sampler->several && !window->merged;
@@ -242,7 +243,7 @@ static struct profile *take_window(struct window *window)
 	}
 	if (!window->failed && window->merged)
 		profile = profile_merge_build(window->merged, false);
-	profile_merge_destroy(window->merged);
+	*ret_merged = window->merged;
 	window->merged = NULL;
 	return profile;
 }
@@ -250,11 +251,12 @@ static struct profile *take_window(struct window *window)
 int window_renew(struct window *window, sampler_put *put, void *context)
 {
 	struct sampler *sampler = window->sampler;
+	struct profile_merge *merged;
 	struct profile *profile;
 	int result = 0;
 
 	pthread_mutex_lock(&sampler->work);
-	profile = take_window(window);
+	profile = take_window(window, &merged);
 	window->opened_ns = clock_now_ns();
 	if (profile) {
 		add_refused(window, profile);
@@ -264,6 +266,7 @@ int window_renew(struct window *window, sampler_put *put, void *context)
 		result = -ENOMEM;
 	}
 	profile_destroy(profile);
+	profile_merge_destroy(merged);
 	pthread_mutex_unlock(&sampler->work);
 	return result;
 }

@@ -10,8 +10,8 @@ import subprocess
 import tempfile
 import unittest.mock
 
-from harness import ROOT, Target, check, check_equal, default_interpreter, pieprofd, with_packages
-from test_serve import Server
+from harness import ROOT, check, check_equal, default_interpreter, pieprofd, wait_until, with_packages
+from test_serve_node import crowd
 
 PROGRAM = """
 import time
@@ -28,6 +28,21 @@ def record(folder, name, **variables):
     with unittest.mock.patch.dict(os.environ, variables):
         pieprofd("-q", "--mode", "time", "-o", path, "--", default_interpreter().path, "-c", PROGRAM)
     return path
+
+
+def check_changes_by_label(paths, names):
+    """Shop and mail, each before and after: what is told of a service is what its recordings alone tell."""
+    with open(names, "w", encoding="utf-8") as file:
+        file.write(paths[0] + "\n" + paths[2] + "\n")
+    words = "report", paths[1], "--diff", "@" + names, "--by", "service"
+    table = json.loads(pieprofd(*words, "--format", "json").stdout)
+    check_equal([(row["service"], row["presence"], row["recordings"]) for row in table],
+                [("shop", "both", [1, 1]), ("mail", "gone", [1, 0])], "services")
+    alone = json.loads(pieprofd("report", paths[1], "--diff", paths[0], "--format", "json").stdout)
+    check_equal(table[0]["cpu_ms_per_s"], [alone[side]["cpu_ms_per_s"] for side in ("base", "now")], "CPU time a second")
+    check_equal(table[0]["lines_changed"], sum(not line["noise"] for line in alone["lines"]), "lines that changed")
+    check("\nshop " in pieprofd(*words).stdout, "text")
+    check("json" in pieprofd(*words, "--format", "jsonl", code=2).stderr, "a difference as rows")
 
 
 def test_labels_rows_and_sets():
@@ -80,7 +95,7 @@ def test_labels_rows_and_sets():
         check(diff["lines"], "lines are compared")
 
         check("--by" in pieprofd("report", *paths, "--by", "colour", code=2).stderr, "a label that there is not")
-        check("--diff" in pieprofd("report", *paths, "--by", "pid", "--diff", paths[0], code=2).stderr, "both")
+        check_changes_by_label(paths, names)
         check("html" in pieprofd("report", *paths, "--by", "pid", "-o", "x.html", code=2).stderr, "a table as html")
         check("names no recording" in pieprofd("report", "@/dev/null", code=2).stderr, "an empty list")
 
@@ -91,12 +106,14 @@ def test_metrics_that_alerts_and_dashboards_name():
     named = set()
     for path in glob.glob(folder + "/*.yaml") + glob.glob(folder + "/grafana/node.json"):
         with open(path, encoding="utf-8") as file:
-            named |= set(re.findall(r"\bpieprofd_\w+(?=[{\[ ])", file.read()))
+            named |= {re.sub("_(bucket|sum|count)$", "", name) for name in re.findall(r"\bpieprofd_\w+(?=[{\[ ])", file.read())}
     check(len(named) > 10, "metrics: %s" % named)
-    with tempfile.TemporaryDirectory() as place, Target(default_interpreter(), "conv_backprop.py", "--seconds", 60) as target:
-        with Server(target.pid, "--mode", "time", "--idle", listen="unix:" + place + "/s") as server:
-            there = set(re.findall(r"^# TYPE (pieprofd_\w+)", server.get("/metrics").decode(), re.M))
-            server.finish()
+    # Of a service, whose heap is looked at, and by turns; nobody is there to be pushed to.
+    with unittest.mock.patch.dict(os.environ, {"OTEL_SERVICE_NAME": "shop"}), \
+            crowd(1, "100%", "--idle", "--push", "http://127.0.0.1:9") as (_, server):
+        wait_until(lambda: "pieprofd_processes 1\n" in server.get("/metrics").decode(), 30, "the process to be sampled")
+        server.get("/debug/pprof/heap")
+        there = set(re.findall(r"^# TYPE (pieprofd_\w+)", server.get("/metrics").decode(), re.M))
     check(not named - there, "no such metrics: %s" % sorted(named - there))
 
 

@@ -195,6 +195,36 @@ def test_pyroscope():
         check_equal(request["types"]["cpu"]["aggregation"], "sum", "types of samples")
 
 
+LOOP = """
+import time
+while True:
+    sum(str(i) == "7" for i in range(20000))
+    time.sleep(0.01)
+"""
+
+
+def test_several_in_windows():
+    """What is put has not been given up: memory that was is overwritten."""
+    names = ["shop", "a,b=c", "x/y z"]
+    with contextlib.ExitStack() as stack:
+        targets = [subprocess.Popen([default_interpreter().path, "-c", LOOP], env=dict(os.environ, OTEL_SERVICE_NAME=name))
+                   for name in names]
+        for target in targets:
+            stack.callback(target.wait)
+            stack.callback(target.kill)
+        receiver = stack.enter_context(PyroscopeReceiver([200]))
+        more = [word for target in targets[1:] for word in ("-p", str(target.pid))]
+        server = stack.enter_context(Server(targets[0].pid, *more, "--mode", "time", "--push", receiver.url, "--push-protocol",
+                                            "pyroscope", "--push-every", "1", environment={"MALLOC_PERTURB_": "165"}))
+        for name in ("shop", "a_b_c", "x/y_z"):
+            wait_until(lambda name=name: sum(request["service"] == name for request in list(receiver.requests)) >= 2, 20,
+                       "two windows of %s" % name)
+        server.finish()
+        check_equal(receiver.problems, [], "what was refused")
+        check(any(b"<genexpr>" in request["profile"] for request in receiver.requests), "names of functions")
+        check(not any(b"\xa5\xa5\xa5" in request["profile"] for request in receiver.requests), "what was overwritten")
+
+
 def senders(port):
     """Processes that send: their parents are those that begin them."""
     found = []

@@ -51,14 +51,14 @@ class Crowd:
 
 
 @contextlib.contextmanager
-def crowd(count, overhead):
+def crowd(count, overhead, *more):
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         processes = Crowd(stack)
         processes.begin(count)
         command = ("nsenter", "--target", str(processes.shell()), "--pid", "--mount", PIEPROFD)
         server = stack.enter_context(Server(0, "--all-python", "--mode", "time", "--engine", "ptrace",
-                                            "--node-overhead", overhead,
+                                            "--node-overhead", overhead, *more,
                                             listen="unix:" + folder + "/s", command=command))
         yield processes, server
         os.kill(children(server.process.pid)[0], signal.SIGTERM)

@@ -89,6 +89,7 @@ static void parse_labels(const struct fuzz_input *input)
 	struct process_labels labels = { .service = "" };
 
 	labels_parse_unit((const char *)text, input->left, &labels);
+	labels_parse_pod((const char *)text, input->left, &labels);
 	labels_parse_environment((const char *)text, input->left, true, &labels);
 	labels_parse_docker((const char *)text, input->left, &labels);
 	check_label(labels.service, sizeof(labels.service));
@@ -96,6 +97,7 @@ static void parse_labels(const struct fuzz_input *input)
 	check_label(labels.revision, sizeof(labels.revision));
 	check_label(labels.namespace, sizeof(labels.namespace));
 	check_label(labels.pod, sizeof(labels.pod));
+	check_label(labels.pod_uid, sizeof(labels.pod_uid));
 	free(text);
 }
 

@@ -96,6 +96,26 @@ static void test_unit(void **state)
 	assert_string_equal(labels.service, "shop");
 }
 
+static void test_pod_uid(void **state)
+{
+	static const char group[] = "0::/kubepods/pod275ecb36-5aa8-4c2a-9c47-d8bb681b9aff/x\n";
+	struct process_labels labels = OF("OTEL_RESOURCE_ATTRIBUTES=k8s.pod.uid=a\0POD_UID=b");
+
+	(void)state;
+	assert_string_equal(labels.pod_uid, "a");
+	assert_string_equal(OF("POD_UID=b").pod_uid, "b");
+	/* As labels_read() has it: the kubelet's word goes first. */
+	labels = (struct process_labels){ .pod = "" };
+	labels_parse_pod(group, sizeof(group) - 1, &labels);
+	labels_parse_environment("POD_UID=b", 9, true, &labels);
+	assert_string_equal(labels.pod_uid, "275ecb36-5aa8-4c2a-9c47-d8bb681b9aff");
+	labels_parse_pod("0::/kubepods/pod11111111-2222-3333-4444-555555555555", 52, &labels);
+	assert_string_equal(labels.pod_uid, "275ecb36-5aa8-4c2a-9c47-d8bb681b9aff");
+	labels = (struct process_labels){ .pod = "" };
+	labels_parse_pod("0::/docker/x", 12, &labels);
+	assert_string_equal(labels.pod_uid, "");
+}
+
 static void test_docker(void **state)
 {
 	static const char text[] =
@@ -158,6 +178,7 @@ int main(void)
 		cmocka_unit_test(test_pod_is_the_host_name_in_kubernetes_alone),
 		cmocka_unit_test(test_hostile_environment),
 		cmocka_unit_test(test_unit),
+		cmocka_unit_test(test_pod_uid),
 		cmocka_unit_test(test_docker),
 		cmocka_unit_test(test_live),
 	};

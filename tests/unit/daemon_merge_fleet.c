@@ -10,6 +10,7 @@ static void label(struct variant *variant, unsigned number)
 		 number % 2 ? "shop" : "mail");
 	snprintf(target->labels.version, sizeof(target->labels.version), "1.4");
 	snprintf(target->labels.pod, sizeof(target->labels.pod), "pod-%u", number);
+	snprintf(target->labels.pod_uid, sizeof(target->labels.pod_uid), "%032u", number);
 	snprintf(target->host, sizeof(target->host), "node-1");
 }
 
@@ -53,6 +54,7 @@ static void test_services(void **state)
 	assert_string_equal(target->labels.service, "");
 	assert_string_equal(target->labels.version, "1.4");
 	assert_string_equal(target->labels.pod, "");
+	assert_string_equal(target->labels.pod_uid, "");
 	assert_string_equal(target->host, "node-1");
 	profile_destroy(profile);
 	profile_merge_destroy(merge);

@@ -109,8 +109,8 @@ static void test_newcomers(void **state)
 static void test_services(void **state)
 {
 	const struct sampler_counters counters = {
-		.services = { { { "shop", "v3", "abc", "store", "shop-\"x" }, 2 },
-			      { { "web.service", "", "", "", "" }, 1 } },
+		.services = { { { "shop", "v3", "abc", "store", "shop-\"x", "" }, 2 },
+			      { { "web.service", "", "", "", "", "" }, 1 } },
 		.service_count = 2,
 	};
 	char *text = metrics_of(&counters, "pieprofd_service_processes");

@@ -94,14 +94,25 @@ static void test_labels(void **state)
 	struct profile profile = sample_profile();
 	struct protobuf request;
 	static const char *const wanted[] = {
-		"shop",       "service.version",    "v3",     "vcs.ref.head.revision",
-		"abc1234",    "k8s.namespace.name", "market", "k8s.pod.name",
-		"shop-5f7-x", "k8s.node.name",      "node-7",
+		"shop",
+		"service.version",
+		"v3",
+		"vcs.ref.head.revision",
+		"abc1234",
+		"k8s.namespace.name",
+		"market",
+		"k8s.pod.name",
+		"shop-5f7-x",
+		"k8s.pod.uid",
+		"275ecb36-5aa8",
+		"k8s.node.name",
+		"node-7",
 	};
 
 	(void)state;
 	profile.facts.target.labels =
-		(struct process_labels){ "shop", "v3", "abc1234", "market", "shop-5f7-x" };
+		(struct process_labels){ "shop",   "v3",         "abc1234",
+					 "market", "shop-5f7-x", "275ecb36-5aa8" };
 	assert_int_equal(otlp_encode(&profile, &unnamed, &request), 0);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		assert_int_equal(count_of(&request, wanted[i], strlen(wanted[i])),

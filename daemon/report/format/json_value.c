@@ -162,7 +162,7 @@ json_t *json_labels(const struct process_labels *labels)
 	} rows[] = {
 		{ "service", labels->service },   { "version", labels->version },
 		{ "revision", labels->revision }, { "namespace", labels->namespace },
-		{ "pod", labels->pod },
+		{ "pod", labels->pod },           { "pod_uid", labels->pod_uid },
 	};
 	json_t *object = json_object();
 

@@ -275,6 +275,7 @@ static void put_attributes(struct otlp *otlp, struct protobuf *resource, pid_t p
 		put_attribute(otlp, resource, "vcs.ref.head.revision", labels->revision, 0);
 		put_attribute(otlp, resource, "k8s.namespace.name", labels->namespace, 0);
 		put_attribute(otlp, resource, "k8s.pod.name", labels->pod, 0);
+		put_attribute(otlp, resource, "k8s.pod.uid", labels->pod_uid, 0);
 	}
 	put_attribute(otlp, resource, "process.runtime.name", "cpython", 0);
 	snprintf(version, sizeof(version), "%d.%d.%d", target->python.major, target->python.minor,

@@ -50,6 +50,7 @@ static json_t *make_head(const struct profile *profile)
 	head = json_with(head, "host", word(target->host));
 	head = json_with(head, "namespace", word(labels->namespace));
 	head = json_with(head, "pod", word(labels->pod));
+	head = json_with(head, "pod_uid", word(labels->pod_uid));
 	head = json_with(head, "container",
 			 word(several                     ? ""
 			      : target->container.name[0] ? target->container.name

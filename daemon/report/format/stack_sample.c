@@ -137,7 +137,7 @@ static void add_labels(struct stack_sample *sample, const struct process_labels 
 	const struct sample_label known[] = {
 		{ "service", labels->service },   { "version", labels->version },
 		{ "revision", labels->revision }, { "namespace", labels->namespace },
-		{ "pod", labels->pod },
+		{ "pod", labels->pod },           { "pod_uid", labels->pod_uid },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)

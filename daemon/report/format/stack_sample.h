@@ -45,7 +45,7 @@ extern const struct sample_value_type sample_value_types[SAMPLE_VALUE_COUNT];
 /* Whether the view has such values of this profile. */
 bool sample_view_has(const struct profile *profile, enum pprof_view view, enum sample_value value);
 
-#define STACK_SAMPLE_LABELS_MAX 12
+#define STACK_SAMPLE_LABELS_MAX 16
 
 struct stack_sample {
 	const uint64_t *stack; /* ids of locations, the leaf first */

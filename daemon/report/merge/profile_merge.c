@@ -202,6 +202,7 @@ static void note_common(struct profile_merge *merge, const struct profile_target
 	KEEP_COMMON(labels->revision, target->labels.revision);
 	KEEP_COMMON(labels->namespace, target->labels.namespace);
 	KEEP_COMMON(labels->pod, target->labels.pod);
+	KEEP_COMMON(labels->pod_uid, target->labels.pod_uid);
 	KEEP_COMMON(merge->host, target->host);
 }
 

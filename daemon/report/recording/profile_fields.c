@@ -45,7 +45,7 @@
 		ROWS(type, member.cells, member.cell_count, rows), WORDS(type, member.left_out_ns)
 #define LABELS(type, member)                                                                       \
 	TEXT(type, member.service), TEXT(type, member.version), TEXT(type, member.revision),       \
-		TEXT(type, member.namespace), TEXT(type, member.pod)
+		TEXT(type, member.namespace), TEXT(type, member.pod), TEXT(type, member.pod_uid)
 #define LINE(type, member)                                                                         \
 	{                                                                                          \
 		.name = #member, .kind = FIELD_LINE, PLACE(type, member)                           \
