@@ -45,18 +45,6 @@ static void give_up_session(struct group *group, struct member *member)
 	member->profiled_before = true;
 }
 
-/*
- * The watch looks for any interpreter, and that is what it is again: a launcher that was sampled
- * before it became the service. To be found anew it would wait for a whole search.
- */
-static bool is_wanted_again(const struct group *group, const struct member *member)
-{
-	const struct process_watch *watch = group->options.watch;
-
-	return watch && !watch->query.name && !watch->query.cgroup && member->found &&
-	       process_seems_python(member->pid);
-}
-
 static void group_end_session(struct group *group, struct member *member,
 			      const struct session_progress *progress)
 {
@@ -66,11 +54,6 @@ static void group_end_session(struct group *group, struct member *member,
 	if (progress->end == PROCESS_REPLACED &&
 	    (group->options.follow || member->pid == group->command)) {
 		group_try_again(group, member);
-		return;
-	}
-	if (progress->end == PROCESS_REPLACED && is_wanted_again(group, member)) {
-		group_try_again(group, member);
-		group_meet_again(member);
 		return;
 	}
 	member->gone = true;

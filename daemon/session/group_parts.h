@@ -53,8 +53,6 @@ void group_take_turns(struct group *group, uint64_t now_ns);
 void group_choose_by_turn(struct group *group, size_t room, uint64_t now_ns);
 /* The watch has found it: at first, or as a newcomer. */
 void group_meet_found(struct member *member, bool first);
-/* It runs another program: a newcomer, however old. */
-void group_meet_again(struct member *member);
 /* A newcomer that is hardly more than a fork: it may be about to call exec, or no interpreter yet.
  */
 bool group_newcomer_begins(const struct member *member, uint64_t now_ns);

@@ -55,14 +55,6 @@ void group_meet_found(struct member *member, bool first)
 	member->found = true;
 }
 
-void group_meet_again(struct member *member)
-{
-	member->newcomer = true;
-	member->idle = false;
-	member->looks = 0;
-	member->turn_ns = clock_now_ns();
-}
-
 bool group_newcomer_begins(const struct member *member, uint64_t now_ns)
 {
 	return member->newcomer && now_ns < member->turn_ns + BEGIN_NS &&
