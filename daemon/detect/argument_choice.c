@@ -136,7 +136,9 @@ struct argument_choice argument_choose(struct argument_log *log,
 		}
 		if (entry == ID_NONE || entry == busy)
 			continue;
+		/* One of its callers has them; each of its own sites has a part. */
 		effort.known = watched_so_far(&log->sites[entry]) / SITES_OF_AN_ENTRY;
+		effort.samples = log->sites[sample->frames[f + 1].site].samples;
 		if (is_less(effort, least)) {
 			least = effort;
 			choice = (struct argument_choice){ &frames[own[f]], entry, false, true };

@@ -145,10 +145,14 @@ static double chance_of_so_few(uint32_t far_alike, uint32_t alike, double far_pa
 struct saved_part argument_part_of_few(const struct argument_site *site)
 {
 	double far_part = site->row_pairs ? (double)site->row_far_pairs / site->row_pairs : 0;
+	struct saved_part part;
 
 	if (!site->row_calls || far_part <= 0 ||
 	    chance_of_so_few(site->row_far_alike, site->row_alike, far_part) >= NONE_FAR_CHANCE)
 		return all_of_it;
-	return argument_part_of_repeats((double)site->row_hits / site->row_calls, site->row_calls,
+	part = argument_part_of_repeats((double)site->row_hits / site->row_calls, site->row_calls,
 					0);
+	/* Later than a row reaches they may come back, too. */
+	part.high = 1;
+	return part;
 }

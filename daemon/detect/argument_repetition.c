@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_repetition.h"
 
+#include "common/text.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_loop.h"
 
@@ -300,6 +301,15 @@ static int measure_potentials(struct judgement *judgement)
 	return 0;
 }
 
+/* x > limit: such arrays are equal by chance, as where nothing is above. */
+static bool has_flags(const struct argument_site *site)
+{
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (text_starts_with(site->operands[i].shape, "bool["))
+			return true;
+	return false;
+}
+
 /*
  * What an array or a list holds can be known to be the same only by who keeps it. One that the
  * expression itself computes, of other data each time, nobody keeps.
@@ -320,7 +330,9 @@ static void refute_computed(struct judgement *judgement)
 			    argument_computes(judgement_site(judgement, inner)) &&
 			    judgement->facts[inner].extent.start >= facts->extent.start &&
 			    judgement_site(judgement, inner)->offset < site->offset &&
-			    is_refuted(judgement, inner))
+			    (is_refuted(judgement, inner) ||
+			     (has_flags(site) && !judgement->facts[inner].again &&
+			      !judgement->facts[inner].same)))
 				facts->again = false;
 	}
 }

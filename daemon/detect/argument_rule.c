@@ -19,6 +19,8 @@
 #define REPEATS_SELDOM 0.6
 /* Of rows of calls watched: fewer say little. */
 #define ROWS_KNOWN_MIN 4
+/* Of the time of calls, what a faster way saves at the most. */
+#define NEARLY_ALL_OF_IT 0.8
 
 /*
  * A function that several places call with what it got from another a moment ago.
@@ -241,7 +243,17 @@ static bool comes_back_always(const struct judgement *judgement, const struct ar
 {
 	const struct argument_site *site = judgement_site(judgement, vote->site);
 
-	return site->rows >= ROWS_KNOWN_MIN && site->row_recurring == site->rows;
+	return site->rows >= ROWS_KNOWN_MIN && site->row_recurring == site->rows &&
+	       argument_summary_part(&judgement->findings->summaries[vote->site], ARGUMENT_FEW)
+			       .middle >= NEARLY_ALL_OF_IT;
+}
+
+/* What makes a copy is called for one, whatever it is given. */
+static bool copies(const struct judgement *judgement, const struct argument_vote *vote)
+{
+	const struct slow_call *slow = slow_call_get(judgement_site(judgement, vote->site)->slow);
+
+	return slow->when == SLOW_COPY || slow->when == SLOW_COPY_BACK;
 }
 
 /* Without the loop over elements it is not done again either. */
@@ -269,10 +281,12 @@ static int vote_for_sample(const struct judgement *judgement, const struct argum
 		return error;
 	if (vote_for_container(judgement, vote))
 		return 0;
-	if ((repeats_seldom(judgement, vote) ||
+	if ((repeats_seldom(judgement, vote) || vote->verdict == ARGUMENT_IN_TURN ||
 	     (vote->verdict == ARGUMENT_FEW && !comes_back_always(judgement, vote))) &&
 	    vote_for_algorithm(judgement, sample, &other) &&
-	    (vote->verdict != ARGUMENT_FEW || other.verdict == ARGUMENT_SLOW)) {
+	    (other.verdict == ARGUMENT_SLOW
+		     ? vote->verdict != ARGUMENT_IN_TURN || copies(judgement, &other)
+		     : vote->verdict != ARGUMENT_FEW && vote->verdict != ARGUMENT_IN_TURN)) {
 		*vote = other;
 		return 0;
 	}
