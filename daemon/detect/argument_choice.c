@@ -16,7 +16,7 @@
 #define ROW_SAMPLES_MIN 8
 #define ROWS_IN_VAIN    4
 /* Samples of a site for each comparison of its calls that it should have come to. */
-#define BEHIND_SAMPLES 8
+#define BEHIND_SAMPLES 3
 #define ROW_KNOWN      24 /* comparisons */
 #define ROW_REPEATED   0.9
 /* A function in C that takes so much of the time may be worth a cache, however little it is given.

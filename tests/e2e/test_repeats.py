@@ -10,6 +10,9 @@ PROFILE = "steps.append(divmod(b * b - a * a, 7)[1] + divmod(a * a + b * b, 11)[
 MADE = "paid = postage()[zone, weight]"
 TARIFF = "tariff = self.known_tariff() if fixed else self.tariff()"
 MIDDLE = "middle = sorted(VALUES)[1000]"
+DERIVED = 'return hashlib.pbkdf2_hmac("sha256", secret, b"pages", rounds)'
+CALLED = "key = keys.get(secret) or derived(secret, 250)"
+WORDS = "return [int(word) ** 2 % 997 for word in self.text.split()]"
 WEIGHT = "total += weigh(word, base)"
 
 
@@ -60,6 +63,27 @@ def test_cache_of_results(some_interpreter):
 def test_cache_of_results_mended(one_interpreter):
     line, total, _ = found(one_interpreter, "--fixed", program="shared_terms.py", text=WEIGHT)
     check_sampled(not line or line["avoidable_ns"] < 0.05 * total, "%s of %d ns" % (line, total))
+
+
+def test_keys_in_c_and_property(one_interpreter):
+    """A function in C gets one of few keys; a property of one object is asked for from three places."""
+    with Target(one_interpreter, "signed_pages.py", "--seconds", 10) as target:
+        report, _ = profile(target.pid, "-d", 8, *MANY_SAMPLES)
+        target.check_undisturbed()
+        target.finish()
+    lines = {line_text(line): line for line in report["lines"]}
+    check_sampled(DERIVED in lines and CALLED in lines and WORDS in lines, "lines missing of %s" % list(lines)[:8])
+    # The call in C, or the function around it, which gets the same.
+    derived = max((lines[DERIVED], lines[CALLED]), key=lambda line: line["evidence"]["arguments"]["few"])
+    words = lines[WORDS]
+    check_sampled(derived["evidence"]["arguments"]["few"] >= 5, "arguments of the keys %s" % derived["evidence"]["arguments"])
+    check_equal(derived["category"], "memoizable", "category of the keys")
+    # Nine of ten are kept.
+    check_sampled(derived["avoidable_ns"] > 0.6 * derived["total_ns"], "%d of %d ns of the keys" % (
+        derived["avoidable_ns"], derived["total_ns"]))
+    check_sampled(words["evidence"]["arguments"]["repeated"] >= 5, "arguments of the words %s" % words["evidence"]["arguments"])
+    check_sampled(0.4 < words["avoidable_ns"] / words["total_ns"] < 0.9, "%d of %d ns of the words" % (
+        words["avoidable_ns"], words["total_ns"]))
 
 
 def test_method_of_changing_object(one_interpreter):
