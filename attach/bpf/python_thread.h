@@ -175,9 +175,9 @@ static __always_inline __u64 find_state(const struct clock_config *config, __u32
 	if (known && !known->state && now_ns - known->searched_ns < SEARCH_AGAIN_NS)
 		return 0;
 	search.interpreter = user_word(config->interpreters);
-	/* Not left to the first step: 6.1's verifier plays one step alone, from what is known before
-	 * it, and takes code out that is not run then: with no thread to begin with, all that looks at
-	 * one. */
+	/* Not left to the first step: 6.1's verifier plays one step alone, from what is known
+	 * before it, and takes code out that is not run then: with no thread to begin with, all
+	 * that looks at one. */
 	if (search.interpreter)
 		search.thread = user_word(search.interpreter + search.interpreter_threads);
 	bpf_loop(SEARCH_STEPS_MAX, search_step, &search, 0);
