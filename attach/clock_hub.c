@@ -499,7 +499,7 @@ void clock_hub_set_period(struct clock_hub *hub, unsigned slot, uint64_t period_
 
 static void forget_faults(const struct clock_hub *hub, unsigned slot)
 {
-	static const uint64_t none[8]; /* more than a struct fault_count */
+	static const uint64_t none[16]; /* more than a struct fault_counts */
 
 	for (size_t cpu = 0; cpu < hub->processors; cpu++) {
 		uint32_t place = (uint32_t)(slot * hub->processors + cpu);

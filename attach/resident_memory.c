@@ -18,6 +18,7 @@
 
 #define PAGES_IN_HUGE (PAGE_HUGE_BYTES / PAGE_SMALL_BYTES)
 #define ENTRY_PRESENT (1ull << 63)
+#define ENTRY_SWAPPED (1ull << 62)
 #define ENTRY_FRAME   ((1ull << 55) - 1)
 
 /* As linux/fs.h has it from 6.7 on; Debian 12's is older. */
@@ -30,8 +31,9 @@ struct page_scan {
 	__u64 category_inverted, category_mask, category_any_of, return_mask;
 };
 
-#define PAGE_IS_HUGE_CATEGORY (1u << 6)
-#define PAGE_SCAN             _IOWR('f', 16, struct page_scan)
+#define PAGE_IS_THERE (1u << 3 | 1u << 4) /* in memory, or swapped out */
+#define PAGE_IS_HUGE  (1u << 6)
+#define PAGE_SCAN     _IOWR('f', 16, struct page_scan)
 
 static int read_text(pid_t pid, const char *file, char text[TEXT_BYTES])
 {
@@ -127,7 +129,7 @@ int page_map_open(pid_t pid)
 	return fd;
 }
 
-/* 1: it is huge; 0: it is not; -errno: the kernel does not tell. */
+/* 1: it is huge; 0: it is not; -ENOENT: it is not there; -errno: the kernel does not tell. */
 static int scan_says_huge(int page_map, remote_addr address)
 {
 	struct page_region region;
@@ -136,14 +138,16 @@ static int scan_says_huge(int page_map, remote_addr address)
 		.start = address & ~(remote_addr)(PAGE_SMALL_BYTES - 1),
 		.regions = (uintptr_t)&region,
 		.region_count = 1,
-		.category_mask = PAGE_IS_HUGE_CATEGORY,
-		.return_mask = PAGE_IS_HUGE_CATEGORY,
+		.category_any_of = PAGE_IS_THERE,
+		.return_mask = PAGE_IS_THERE | PAGE_IS_HUGE,
 	};
 	int found;
 
 	scan.end = scan.start + PAGE_SMALL_BYTES;
 	found = ioctl(page_map, PAGE_SCAN, &scan);
-	return found < 0 ? -errno : found > 0;
+	if (found < 0)
+		return -errno;
+	return found ? (region.categories & PAGE_IS_HUGE) != 0 : -ENOENT;
 }
 
 /* Before Linux 6.7. The same, by where its pages lie in physical memory. */
@@ -154,6 +158,9 @@ static int frames_say_huge(int page_map, remote_addr address)
 
 	if (pread(page_map, entries, sizeof(entries), offset) != (ssize_t)sizeof(entries))
 		return -EIO;
+	if (!(entries[address / PAGE_SMALL_BYTES % PAGES_IN_HUGE] &
+	      (ENTRY_PRESENT | ENTRY_SWAPPED)))
+		return -ENOENT;
 	first = entries[0] & ENTRY_FRAME;
 	for (size_t i = 0; i < PAGES_IN_HUGE; i++) {
 		if (!(entries[i] & ENTRY_PRESENT))
@@ -167,11 +174,14 @@ static int frames_say_huge(int page_map, remote_addr address)
 	return !first ? -EPERM : first % PAGES_IN_HUGE == 0;
 }
 
-uint64_t page_map_size(int page_map, remote_addr address)
+int page_map_size(int page_map, remote_addr address, uint64_t *ret_bytes)
 {
 	int huge = scan_says_huge(page_map, address);
 
-	if (huge < 0)
+	if (huge < 0 && huge != -ENOENT)
 		huge = frames_say_huge(page_map, address);
-	return huge < 0 ? 0 : huge ? PAGE_HUGE_BYTES : PAGE_SMALL_BYTES;
+	if (huge < 0)
+		return huge;
+	*ret_bytes = huge ? PAGE_HUGE_BYTES : PAGE_SMALL_BYTES;
+	return 0;
 }

@@ -36,7 +36,9 @@ __attribute__((warn_unused_result)) int resident_memory_parse_faults(const char 
 /* To ask for sizes of pages. A descriptor or a negative errno. */
 int page_map_open(pid_t pid);
 
-/* PAGE_SMALL_BYTES, also of what is no longer there, or PAGE_HUGE_BYTES; 0: cannot be told. */
-uint64_t page_map_size(int page_map, remote_addr address);
+/* PAGE_SMALL_BYTES or PAGE_HUGE_BYTES. 0, -ENOENT: there is no page, not yet or no longer; or
+ * another negative errno: the kernel does not tell. */
+__attribute__((warn_unused_result)) int page_map_size(int page_map, remote_addr address,
+						      uint64_t *ret_bytes);
 
 #endif

@@ -21,6 +21,22 @@
 #define FAULT_HALVES_MAX 16
 #define FAULTS_SETTLE_NS 100000000ull
 
+/*
+ * A fault that fills a huge page counts as much as 512 others, and one such line between others
+ * that fill small pages was met by no sample, or by one that stood for all of them. Which it is
+ * shows only later; but a huge page is filled by the first fault in its place. So those are counted
+ * and sampled by themselves.
+ */
+enum fault_kind {
+	FAULT_FOLLOWING,
+	FAULT_FIRST, /* or a while after the last one: the memory may be new again */
+	FAULT_KINDS
+};
+
+#define HUGE_PAGE_BITS  21
+#define HUGE_PLACES_MAX 16384
+#define FAULT_WHILE_NS  1000000ull
+
 /* Of one process on one processor. */
 struct fault_count {
 	__u64 faulted_ns;    /* when a fault was sampled, last */
@@ -29,6 +45,15 @@ struct fault_count {
 	__u32 faults_mean;   /* which is about that */
 	__u32 unused;
 	__u64 mean_ns; /* when that was changed */
+};
+
+struct fault_counts {
+	struct fault_count kinds[FAULT_KINDS];
+};
+
+struct huge_place {
+	__u64 number;
+	__u32 slot, unused;
 };
 
 /* In a section of its own: the daemon fills it before the program is loaded. */
@@ -67,8 +92,16 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PROCESSORS_MAX);
 	__type(key, __u32);
-	__type(value, struct fault_count);
+	__type(value, struct fault_counts);
 } fault_counts SEC(".maps");
+
+/* When there was a fault, last. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, HUGE_PLACES_MAX);
+	__type(key, struct huge_place);
+	__type(value, __u64);
+} huge_places SEC(".maps");
 
 /*
  * The kernel's own stack, where the clock met the thread in it. Addresses, which the daemon has
@@ -185,10 +218,9 @@ int on_clock(struct bpf_perf_event_data *context)
  * since the last one, and where lines take turns, each would give what it leaves to the next line
  * by a number of its own.
  */
-static __always_inline void next_faults(struct fault_count *own, __u32 interval_us, __u64 now_ns)
+static __always_inline void next_faults(struct fault_count *own, __u64 least_ns, __u64 now_ns)
 {
 	__u64 since_ns = now_ns - own->faulted_ns, settled_ns = now_ns - own->mean_ns;
-	__u64 least_ns = interval_us * 1000ull;
 
 	if (since_ns < least_ns && own->faults_mean < CLOCK_FAULTS_MAX) {
 		own->faults_mean *= 2;
@@ -207,6 +239,67 @@ static __always_inline void next_faults(struct fault_count *own, __u32 interval_
 	own->faults_wanted = own->faults_mean / 2 + bpf_get_prandom_u32() % own->faults_mean;
 }
 
+static __always_inline enum fault_kind kind_of(__u32 slot, __u64 address, __u64 now_ns)
+{
+	struct huge_place place = { .number = address >> HUGE_PAGE_BITS, .slot = slot };
+	__u64 *known_ns = bpf_map_lookup_elem(&huge_places, &place), last_ns;
+
+	if (!known_ns) {
+		(void)bpf_map_update_elem(&huge_places, &place, &now_ns, BPF_ANY);
+		return FAULT_FIRST;
+	}
+	last_ns = *known_ns;
+	*known_ns = now_ns;
+	return now_ns - last_ns > FAULT_WHILE_NS ? FAULT_FIRST : FAULT_FOLLOWING;
+}
+
+/*
+ * Of a fault that was met: for how many it stands; 0: it is not sampled. Firsts are few, and come
+ * in rows of a few, so each is drawn by itself and stands for what the chance was: what were left
+ * over of a row would go to the next line, and may be huge pages.
+ */
+static __always_inline __u32 draw_fault(const struct fault_count *own)
+{
+	__u32 mean = own->faults_mean;
+
+	if (mean <= CLOCK_FAULT_PERIOD)
+		return CLOCK_FAULT_PERIOD;
+	return bpf_get_prandom_u32() % mean < CLOCK_FAULT_PERIOD ? mean : 0;
+}
+
+static __always_inline __u32 count_fault(struct fault_count *own)
+{
+	own->faults += CLOCK_FAULT_PERIOD;
+	return own->faults < own->faults_wanted ? 0 : own->faults;
+}
+
+/*
+ * The same, whichever kind it is, and when the next one will be. With a frame of its own: 6.1 takes
+ * no program whose calls have more than 512 bytes of stack, which on_fault() with what it calls
+ * has.
+ */
+static __noinline __u32 choose_fault(__u32 slot, __u64 address, __u64 now_ns)
+{
+	__u32 place = slot * machine.processors + bpf_get_smp_processor_id(), faults;
+	struct clock_target *target = bpf_map_lookup_elem(&targets, &slot);
+	struct fault_counts *counts = bpf_map_lookup_elem(&fault_counts, &place);
+	struct fault_count *count;
+
+	if (!target || !counts || !target->wants_faults)
+		return 0;
+	if (kind_of(slot, address, now_ns) == FAULT_FIRST) {
+		count = &counts->kinds[FAULT_FIRST];
+		faults = draw_fault(count);
+	} else {
+		count = &counts->kinds[FAULT_FOLLOWING];
+		faults = count_fault(count);
+	}
+	/* Both may come all the time. */
+	if (faults)
+		next_faults(count, target->fault_interval_us * 1000ull * FAULT_KINDS, now_ns);
+	return faults;
+}
+
 /* A page was touched that was not there, by the program or by the kernel on its behalf. */
 SEC("perf_event")
 int on_fault(struct bpf_perf_event_data *context)
@@ -216,26 +309,18 @@ int on_fault(struct bpf_perf_event_data *context)
 	struct scratch *scratch = own_scratch();
 	struct clock_target *target;
 	struct clock_record *record;
-	struct fault_count *count;
-	__u32 slot, place;
+	__u32 slot, faults;
 
 	if (!own || !scratch)
 		return 0;
 	target = running_target(&slot);
-	if (!target || !target->wants_faults)
-		return 0;
-	place = slot * machine.processors + bpf_get_smp_processor_id();
-	count = bpf_map_lookup_elem(&fault_counts, &place);
-	if (!count)
-		return 0;
-	count->faults += CLOCK_FAULT_PERIOD;
-	if (count->faults < count->faults_wanted)
+	faults = target ? choose_fault(slot, context->addr, now_ns) : 0;
+	if (!faults)
 		return 0;
 	record = &scratch->record;
 	begin_record(record, own, machine.namespace_inode, now_ns);
 	record->fault = context->addr;
-	record->faults = count->faults;
-	next_faults(count, target->fault_interval_us, now_ns);
+	record->faults = faults;
 	if (!take_context(context, record))
 		return 0;
 	record->flags |= CLOCK_FAULT;

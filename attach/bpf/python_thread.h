@@ -143,9 +143,7 @@ static __always_inline __u64 identity_of(const struct clock_config *config,
 static long search_step(__u32 index, struct search *search)
 {
 	if (!search->thread) {
-		if (index)
-			search->interpreter =
-				user_word(search->interpreter + search->interpreter_next);
+		search->interpreter = user_word(search->interpreter + search->interpreter_next);
 		if (!search->interpreter)
 			return 1;
 		search->thread = user_word(search->interpreter + search->interpreter_threads);
@@ -177,6 +175,11 @@ static __always_inline __u64 find_state(const struct clock_config *config, __u32
 	if (known && !known->state && now_ns - known->searched_ns < SEARCH_AGAIN_NS)
 		return 0;
 	search.interpreter = user_word(config->interpreters);
+	/* Not left to the first step: 6.1's verifier plays one step alone, from what is known
+	 * before it, and takes code out that is not run then: with no thread to begin with, all
+	 * that looks at one. */
+	if (search.interpreter)
+		search.thread = user_word(search.interpreter + search.interpreter_threads);
 	bpf_loop(SEARCH_STEPS_MAX, search_step, &search, 0);
 	found.state = search.found;
 	found.searched_ns = now_ns;

@@ -4,6 +4,7 @@
 #include "attach/resident_memory.h"
 #include "common/clock.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,9 @@
 #define INTERVAL_NS (50 * NS_PER_MS)
 /* Those lie in longer files. */
 #define COUNTS_NS NS_PER_SECOND
+/* A page that does not come in that time was given back. The thread that touched it may have to
+ * wait for a processor. */
+#define AWAITED_NS (200 * NS_PER_MS)
 
 void fresh_memory_init(struct fresh_memory *memory, pid_t pid)
 {
@@ -104,9 +108,47 @@ void fresh_memory_begin(struct fresh_memory *memory, uint64_t now_ns)
 	read_resident(memory, now_ns);
 }
 
+/* Of a page that is there now. It was charged as a small one. */
+static void charge_rest(struct fresh_memory *memory, const struct awaited_page *page,
+			uint64_t page_bytes)
+{
+	struct side_time fresh = { .fresh_samples = 0 };
+
+	if (page_bytes != PAGE_HUGE_BYTES)
+		return;
+	memory->counts.huge_samples++;
+	fresh.fresh_bytes[page->owner] = page->faults * (PAGE_HUGE_BYTES - PAGE_SMALL_BYTES);
+	if (page->node)
+		side_time_add(page->node, &fresh);
+	if (page->thread)
+		side_time_add(page->thread, &fresh);
+}
+
+/* final: what is not there now never will be. */
+static void ask_again(struct fresh_memory *memory, uint64_t now_ns, bool final)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < memory->awaited_count; i++) {
+		struct awaited_page page = memory->awaited[i];
+		uint64_t page_bytes = 0;
+		int error = page_map_size(memory->page_map, page.fault, &page_bytes);
+
+		if (!error)
+			charge_rest(memory, &page, page_bytes);
+		/* The caller's clock may have been read before the sample was. */
+		else if (error == -ENOENT && !final && now_ns < page.charged_ns + AWAITED_NS)
+			memory->awaited[kept++] = page;
+	}
+	memory->awaited_count = kept;
+}
+
 void fresh_memory_look(struct fresh_memory *memory, uint64_t now_ns)
 {
-	if (!memory->pid || now_ns - memory->read_ns < memory->interval_ns)
+	if (!memory->pid)
+		return;
+	ask_again(memory, now_ns, false);
+	if (now_ns - memory->read_ns < memory->interval_ns)
 		return;
 	read_resident(memory, now_ns);
 	if (now_ns - memory->counts_read_ns >= COUNTS_NS)
@@ -117,25 +159,46 @@ void fresh_memory_end(struct fresh_memory *memory, uint64_t now_ns)
 {
 	if (!memory->pid)
 		return;
+	ask_again(memory, now_ns, true);
 	read_resident(memory, now_ns);
 	read_counts(memory, now_ns);
+}
+
+/* What finds no room stays small, and is counted as of unknown size. */
+static bool await_page(struct fresh_memory *memory, const struct awaited_page *page)
+{
+	if (memory->awaited_count == FRESH_AWAITED_MAX)
+		ask_again(memory, page->charged_ns, false);
+	if (memory->awaited_count == FRESH_AWAITED_MAX)
+		return false;
+	memory->awaited[memory->awaited_count++] = *page;
+	return true;
 }
 
 void fresh_memory_charge(struct fresh_memory *memory, remote_addr fault, uint64_t faults,
 			 enum fresh_owner owner, struct side_time *node, struct side_time *thread)
 {
-	uint64_t page_bytes = 0;
+	const struct awaited_page page = { .fault = fault,
+					   .faults = faults,
+					   .charged_ns = clock_now_ns(),
+					   .node = node,
+					   .thread = thread,
+					   .owner = owner };
+	uint64_t page_bytes = PAGE_SMALL_BYTES;
 	struct side_time fresh = { .fresh_samples = 1 };
+	int error = -EBADF;
 
 	if (!memory->pid)
 		return;
 	if (memory->page_map >= 0)
-		page_bytes = page_map_size(memory->page_map, fault);
+		error = page_map_size(memory->page_map, fault, &page_bytes);
+	if (error == -ENOENT && await_page(memory, &page))
+		error = 0;
 	memory->counts.samples++;
 	memory->counts.faults_sampled += faults;
 	memory->counts.huge_samples += page_bytes == PAGE_HUGE_BYTES;
-	memory->counts.unknown_samples += !page_bytes;
-	fresh.fresh_bytes[owner] = faults * (page_bytes ? page_bytes : PAGE_SMALL_BYTES);
+	memory->counts.unknown_samples += error != 0;
+	fresh.fresh_bytes[owner] = faults * page_bytes;
 	if (node)
 		side_time_add(node, &fresh);
 	if (thread)

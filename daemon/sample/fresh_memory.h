@@ -10,8 +10,9 @@
  * came, and what went away is in no account. Memory that an allocator takes out of what it holds
  * has no faults, so whoever touches a page first is charged, not who keeps it.
  *
- * Of a huge page there is one fault. Its size is asked for after the fault, and what was given back
- * by then counts as small: with huge pages, the sum is a lower bound.
+ * Of a huge page there is one fault. Its size is asked for when the sample is read: the page may
+ * not be there yet, as the kernel is still filling it, and then counts as small until it is. What
+ * was given back by then stays small: with huge pages, the sum is a lower bound.
  */
 #ifndef PIEPROFD_DAEMON_SAMPLE_FRESH_MEMORY_H
 #define PIEPROFD_DAEMON_SAMPLE_FRESH_MEMORY_H
@@ -21,6 +22,16 @@
 #include "daemon/sample/resident_figures.h"
 
 #include <sys/types.h>
+
+/* Faults whose pages were not there when it was asked how large they are. */
+#define FRESH_AWAITED_MAX 256
+
+struct awaited_page {
+	remote_addr fault;
+	uint64_t faults, charged_ns;
+	struct side_time *node, *thread;
+	enum fresh_owner owner;
+};
 
 struct fresh_memory {
 	pid_t pid;    /* 0: not asked for */
@@ -37,6 +48,8 @@ struct fresh_memory {
 	uint64_t seen_bytes;           /* the most of all readings */
 	struct resident_point points[RESIDENT_POINTS_MAX];
 	size_t point_count;
+	struct awaited_page awaited[FRESH_AWAITED_MAX];
+	size_t awaited_count;
 };
 
 /* All zeros is a valid one, too, that does nothing. */
@@ -47,10 +60,11 @@ void fresh_memory_deinit(struct fresh_memory *memory);
 void fresh_memory_begin(struct fresh_memory *memory, uint64_t now_ns);
 void fresh_memory_end(struct fresh_memory *memory, uint64_t now_ns);
 
-/* Now and then: reads what is resident, when it is time to. */
+/* Often: asks for pages that were not there, and reads what is resident, when it is time to. */
 void fresh_memory_look(struct fresh_memory *memory, uint64_t now_ns);
 
-/* A sample of a fault that stands for so many; either of the two may be NULL. */
+/* A sample of a fault that stands for so many; either of the two may be NULL, and stays where it is
+ * until the end of the run. */
 void fresh_memory_charge(struct fresh_memory *memory, remote_addr fault, uint64_t faults,
 			 enum fresh_owner owner, struct side_time *node, struct side_time *thread);
 

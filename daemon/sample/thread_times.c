@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/sample/thread_times.h"
 
-#include "common/array.h"
-
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int thread_times_init(struct thread_times *times)
 {
-	*times = (struct thread_times){ 0 };
-	if (!ARRAY_ROOM(times->items, 0, times->capacity))
+	/* All at once, as pointers into it are kept; the kernel gives pages only to those that are
+	 * there. */
+	*times =
+		(struct thread_times){ .items = calloc(THREAD_TIMES_MAX, sizeof(times->items[0])) };
+	if (!times->items)
 		return -ENOMEM;
 	times->items[times->count++] = (struct profile_thread){ .name = "others" };
 	return 0;
@@ -23,10 +25,7 @@ void thread_times_deinit(struct thread_times *times)
 
 size_t thread_times_add(struct thread_times *times, pid_t tid, const char *name)
 {
-
 	if (times->count >= THREAD_TIMES_MAX)
-		return 0;
-	if (!ARRAY_ROOM(times->items, times->count, times->capacity))
 		return 0;
 	times->items[times->count] = (struct profile_thread){ .tid = tid };
 	snprintf(times->items[times->count].name, sizeof(times->items[0].name), "%s", name);

@@ -12,8 +12,8 @@
 #define THREAD_TIMES_MAX 4096
 
 struct thread_times {
-	struct profile_thread *items; /* the first is for those over the limit: tid 0 */
-	size_t count, capacity;
+	struct profile_thread *items; /* never move; the first is for those over the limit: tid 0 */
+	size_t count;
 };
 
 /* 0 or -ENOMEM; deinit in either case. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scoreboard of findings: the programs that the rules were made with, and those that they were not.
 
-    tests/bench/scoreboard.py [--set seen|unseen|practice] [--seconds S] [--rounds N] [--only NAME ...] [--json FILE]
+    tests/bench/scoreboard.py [--set seen|unseen|practice] [--seconds S] [--rounds N] [--only NAME ...] [--engine E] [--json FILE]
 
 Seen programs are those of findings.py. Unseen ones (tests/unseen) are run as
 written and with --fixed, clean ones once, each under `pieprofd --pid` at its
@@ -129,6 +129,8 @@ def options():
     parser.add_argument("--set", choices=tuple(dict.fromkeys(SETS + PLACED)), help="only these programs")
     parser.add_argument("--only", nargs="+", metavar="NAME", dest="target", default=[],
                         help="only those whose file name has one of these")
+    parser.add_argument("--engine", choices=("auto", "ptrace"), default="auto",
+                        help="pieprofd's, for unseen and practice programs (default: auto)")
     parser.add_argument("--interpreter", action="append", metavar="NAME",
                         help="as findings.py; unseen programs run on the first of them (default: 3.11.)")
     parser.add_argument("--python", metavar="PATH", help="run all programs on this interpreter instead")

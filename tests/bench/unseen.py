@@ -115,7 +115,7 @@ def interpreter_for(truth, interpreters):
 
 def measured(interpreter, script, fixed, number, arguments):
     with Program(interpreter, script, arguments.seconds + 60, *(["--fixed"] if fixed else [])) as target:
-        report, _ = profile(target.pid, "-d", arguments.seconds)
+        report, _ = profile(target.pid, "-d", arguments.seconds, "--engine", arguments.engine)
         target.check_undisturbed()
         target.process.kill()
     check(not report["target_exited"], "the target ended")

@@ -12,6 +12,8 @@ from harness import (Daemon, Skip, Target, alone, check, check_equal, check_samp
 
 # So that each line has some hundred samples.
 MANY_FAULTS = ("--max-overhead", 20)
+# From a daemon's events until it samples; of a profile with allocations. More on a machine that is emulated.
+SETTLE_SECONDS, ALLOCATING_SECONDS = 0.3, 2
 FUNCTIONS = ("arrays", "dicts", "block", "zeros")
 
 
@@ -36,7 +38,7 @@ def grow(interpreter, *arguments):
             with Daemon("--pid", target.pid, "-d", 0, "--details", "--memory", "-o", path, "-o", kept, "-o", page,
                         *MANY_FAULTS, *arguments) as daemon:
                 wait_until(lambda: watched(daemon), what="events")
-                time.sleep(0.3)
+                time.sleep(SETTLE_SECONDS)
                 target.process.stdin.write("go\n")
                 target.process.stdin.flush()
                 words = target.process.stdout.readline().split()
@@ -177,7 +179,8 @@ def allocate(interpreter, *arguments):
     with tempfile.TemporaryDirectory(prefix="pieprofd-test-") as folder:
         path, kept, page, again = (os.path.join(folder, name) for name in ("x.json", "x.pieprof", "x.html", "again.json"))
         with Target(interpreter, "allocations.py", 0, stdin=subprocess.PIPE) as target:
-            run = pieprofd("--pid", target.pid, "-d", 2, "--mode", "time", "--allocations", "--details", "--lines", 30,
+            run = pieprofd("--pid", target.pid, "-d", ALLOCATING_SECONDS, "--mode", "time", "--allocations", "--details",
+                           "--lines", 30,
                            "-o", path, "-o", kept, "-o", page, *arguments)
             target.process.stdin.write("end\n")
             target.process.stdin.flush()

@@ -49,6 +49,9 @@ import test_kernel_frames  # noqa: E402
 import test_memory  # noqa: E402
 import test_trace  # noqa: E402
 
+test_memory.SETTLE_SECONDS *= SLOWER
+test_memory.ALLOCATING_SECONDS *= SLOWER
+
 EXTENSIONS = os.path.join(ROOT, "extensions")
 PLANTED = "g[f] += d[i, j, f] * r"
 KINDS = ("one", "two", "four", "generator", "deep", "native")
