@@ -117,7 +117,7 @@ static int compare_gaps(const void *a, const void *b)
 /* The middle one: a pass that ends within the row makes one of them long. */
 static uint64_t middle_gap(const uint64_t *running_ns, unsigned count)
 {
-	uint64_t gaps[ARGUMENT_ROW_MAX];
+	uint64_t gaps[ARGUMENT_ROW_MAX] = { 0 };
 
 	for (unsigned i = 1; i < count; i++)
 		gaps[i - 1] = running_ns[i] - running_ns[i - 1];
