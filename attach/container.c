@@ -2,6 +2,7 @@
 #include "attach/container.h"
 
 #include "attach/pod.h"
+#include "attach/word.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -28,26 +29,6 @@ static const struct {
 	{ "systemd-nspawn@", ".service", false, "nspawn" },
 	{ "machine-", ".scope", false, "nspawn" },
 };
-
-/* A piece of text, not terminated. */
-struct word {
-	const char *at;
-	size_t size;
-};
-
-static bool starts(struct word word, const char *prefix)
-{
-	size_t size = strlen(prefix);
-
-	return word.size >= size && !memcmp(word.at, prefix, size);
-}
-
-static bool ends(struct word word, const char *suffix)
-{
-	size_t size = strlen(suffix);
-
-	return word.size >= size && !memcmp(word.at + word.size - size, suffix, size);
-}
 
 bool container_is_id(const char *text, size_t size)
 {
@@ -93,8 +74,9 @@ static bool parse_component(struct word component, struct container *ret_contain
 		struct word id = { component.at + prefix, component.size - prefix - suffix };
 		struct container container = { .runtime = patterns[i].runtime };
 
-		if (component.size <= prefix + suffix || !starts(component, patterns[i].prefix) ||
-		    !ends(component, patterns[i].suffix) ||
+		if (component.size <= prefix + suffix ||
+		    !word_starts(component, patterns[i].prefix) ||
+		    !word_ends(component, patterns[i].suffix) ||
 		    (patterns[i].hexadecimal ? !container_is_id(id.at, id.size)
 					     : id.size > ID_DIGITS))
 			continue;
@@ -130,7 +112,7 @@ static bool parse_path(struct word path, struct container *ret_container)
 					  slash ? (size_t)(slash - path.at) - at : path.size - at };
 
 		at += component.size + 1;
-		if (starts(component, "kubepods"))
+		if (word_starts(component, "kubepods"))
 			orchestrated = true;
 		if (lxc && component.size && component.size <= ID_DIGITS) {
 			*ret_container = (struct container){ .runtime = "lxc" };
@@ -142,8 +124,8 @@ static bool parse_path(struct word path, struct container *ret_container)
 			if (docker)
 				ret_container->runtime = "docker";
 		}
-		docker = component.size == 6 && starts(component, "docker");
-		lxc = component.size == 3 && starts(component, "lxc");
+		docker = component.size == 6 && word_starts(component, "docker");
+		lxc = component.size == 3 && word_starts(component, "lxc");
 	}
 	if (found && (orchestrated || !pod_parse_path(path.at, path.size, uid)))
 		ret_container->runtime = "kubernetes";

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/pod.h"
 
+#include "attach/word.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -10,19 +12,6 @@
 #define SLICE         ".slice"
 #define DASHED_SIZE   36
 #define UNDASHED_SIZE 32
-
-/* A piece of text, not terminated. */
-struct word {
-	const char *at;
-	size_t size;
-};
-
-static bool starts(struct word word, const char *prefix)
-{
-	size_t size = strlen(prefix);
-
-	return word.size >= size && !memcmp(word.at, prefix, size);
-}
 
 static struct word from(struct word word, size_t at)
 {
@@ -64,7 +53,7 @@ static bool parse_uid(struct word word, bool slice, char ret_uid[POD_UID_BYTES])
 							    : 0;
 	struct word rest = from(word, size);
 
-	if (!size || (slice ? !starts(rest, SLICE) : rest.size > 0))
+	if (!size || (slice ? !word_starts(rest, SLICE) : rest.size > 0))
 		return false;
 	if (slice && rest.size > strlen(SLICE) && rest.at[strlen(SLICE)] != ':')
 		return false;
@@ -81,7 +70,7 @@ static size_t find_kubepods(struct word name)
 		struct word rest = from(name, at);
 		size_t end = at + strlen(KUBEPODS);
 
-		if ((at && name.at[at - 1] != '-') || !starts(rest, KUBEPODS))
+		if ((at && name.at[at - 1] != '-') || !word_starts(rest, KUBEPODS))
 			continue;
 		if (end == name.size || name.at[end] == '-' || name.at[end] == '.')
 			return end;
@@ -93,7 +82,7 @@ static size_t find_kubepods(struct word name)
 static bool parse_slice(struct word name, size_t at, char ret_uid[POD_UID_BYTES])
 {
 	for (; at < name.size; at++)
-		if (starts(from(name, at), "-pod") &&
+		if (word_starts(from(name, at), "-pod") &&
 		    parse_uid(from(name, at + strlen("-pod")), true, ret_uid))
 			return true;
 	return false;
@@ -111,10 +100,10 @@ int pod_parse_path(const char *path, size_t size, char ret_uid[POD_UID_BYTES])
 		at += name.size + 1;
 		if (kubepods && parse_slice(name, kubepods, ret_uid))
 			return 0;
-		if (below && starts(name, "pod") && parse_uid(from(name, 3), false, ret_uid))
+		if (below && word_starts(name, "pod") && parse_uid(from(name, 3), false, ret_uid))
 			return 0;
 		/* What is above one's own namespace has no name. */
-		below = below || kubepods || (name.size == 2 && starts(name, ".."));
+		below = below || kubepods || (name.size == 2 && word_starts(name, ".."));
 	}
 	return -ENOENT;
 }

@@ -247,23 +247,20 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 				    "%s works on what a call gives that is made again with the "
 				    "same arguments: keep its result, too",
 				    what);
-	/* A property. */
-	if (summary->repeated > 0 && again && words->site->kind == OPERATION_ATTRIBUTE)
+	if (summary->repeated > 0 && again) {
+		/* A property is no call. */
+		bool asked = words->site->kind == OPERATION_ATTRIBUTE;
+
 		return arena_format(arena,
-				    "%s is computed from the same %s as the time before in %" PRIu32
-				    " of %" PRIu32 " times compared: %s",
-				    what, operands, words->site->repeated, words->site->compared,
-				    verdict == ARGUMENT_INVARIANT
-					    ? "compute it before the loop"
-					    : "keep its result until that changes");
-	if (summary->repeated > 0 && again)
-		return arena_format(arena,
-				    "%s gets the same %s as the call before in %" PRIu32
-				    " of %" PRIu32 " calls compared: %s",
-				    what, operands, words->site->repeated, words->site->compared,
+				    "%s %s the same %s as the %s before in %" PRIu32 " of %" PRIu32
+				    " %s compared: %s",
+				    what, asked ? "is computed from" : "gets", operands,
+				    asked ? "time" : "call", words->site->repeated,
+				    words->site->compared, asked ? "times" : "calls",
 				    verdict == ARGUMENT_INVARIANT
 					    ? "compute it before the loop"
 					    : "keep its result until these change");
+	}
 	if (slow_call_speaks_for(words->site->slow, verdict))
 		return arena_format(arena, "%s %s: %s", what,
 				    slow_call_get(words->site->slow)->way->does,
