@@ -38,8 +38,11 @@ void argument_site_compared(struct argument_site *site, struct argument_contents
 	site->first_kept += contents.first && contents.first == before.first;
 	site->grown += contents.items > before.items && before.items;
 	site->shrunk += contents.items < before.items;
-	if (contents.items > site->most_items)
+	if (contents.items > site->most_items) {
 		site->most_items = contents.items;
+		site->at_most = 0;
+	}
+	site->at_most += contents.items == site->most_items && contents.items == before.items;
 	site->kept +=
 		contents.number != before.number && has_most_items(contents.sketch, before.sketch);
 	site->shifted += is_shifted(&contents, &before);

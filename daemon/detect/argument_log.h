@@ -85,6 +85,7 @@ struct argument_site {
 	uint32_t shifted; /* of those compared, on mostly the same part of an array, moved a little
 			   */
 	uint64_t most_items; /* of those compared: a list that is being sorted shows none */
+	uint32_t at_most;    /* of those compared, with so many, as the one before */
 	uint32_t watched;    /* times that this was tried */
 	/* Of many calls in a row, pairs of any two: all, those with the same contents, and watches
 	 * with one of these. */

@@ -16,6 +16,7 @@
 #define TURNS_COMPARED_MIN 24
 #define TURNS_GROWN_LOW    0.1
 #define TURNS_SHRUNK_OF    8
+#define TURNS_AT_MOST_OF   4 /* a window that is full grows no more */
 /* Or: on a part of an array that moves a little. */
 #define SHIFTED_LOW 0.5
 /* Of a list that hardly changes; to sort one takes longer than to go over it. */
@@ -43,6 +44,7 @@ static void judge_growth(struct argument_facts *facts, const struct argument_sit
 	bool in_turn = site->compared >= TURNS_COMPARED_MIN &&
 		       facts->most_items >= ARGUMENT_GROWN_ITEMS_MIN && !site->repeated &&
 		       TURNS_SHRUNK_OF * site->shrunk <= site->grown &&
+		       TURNS_AT_MOST_OF * site->at_most <= site->compared &&
 		       interval_wilson(site->grown, site->compared).low > TURNS_GROWN_LOW;
 
 	/* What an operator makes of a part is as large as the part: there is nothing to share. */

@@ -82,7 +82,8 @@ def test_keys_in_c_and_property(one_interpreter):
     check_sampled(derived["avoidable_ns"] > 0.6 * derived["total_ns"], "%d of %d ns of the keys" % (
         derived["avoidable_ns"], derived["total_ns"]))
     check_sampled(words["evidence"]["arguments"]["repeated"] >= 5, "arguments of the words %s" % words["evidence"]["arguments"])
-    check_sampled(0.4 < words["avoidable_ns"] / words["total_ns"] < 0.9, "%d of %d ns of the words" % (
+    # Two of three.
+    check_sampled(0.4 < words["avoidable_ns"] / words["total_ns"] < 0.97, "%d of %d ns of the words" % (
         words["avoidable_ns"], words["total_ns"]))
 
 

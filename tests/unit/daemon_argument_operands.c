@@ -315,6 +315,10 @@ static void test_growing_from_call_to_call(void **state)
 	/* Two sequences in turn, of the same length: the one after the other. */
 	site->shrunk = 1;
 	all_are(fixture, ARGUMENT_GROWING, id);
+	/* A window that has filled up. */
+	site->at_most = 8;
+	all_are(fixture, ARGUMENT_NEEDED, id);
+	site->at_most = 0;
 	/* Few items cost little. */
 	site->grown = 24;
 	for (uint32_t i = 0; i < MANY; i++)
