@@ -153,9 +153,7 @@ static void pipeline_thread_ended(void *context, struct tracee *tracee)
 		if (running_ns)
 			time_balance_end(&thread->system.balance, running_ns);
 		/* Its slots are gone with it. */
-		for (size_t i = 0; i < ARGUMENT_WATCHES; i++)
-			(void)argument_watch_expire(&thread->arguments[i], pipeline->arguments,
-						    tracee, UINT64_MAX);
+		pipeline_end_arguments(pipeline, thread, tracee, UINT64_MAX);
 		(void)system_time_cancel(&thread->system, tracee, pipeline->cct, &pipeline->losses);
 		if (thread->redundancy)
 			redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
