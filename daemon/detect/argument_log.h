@@ -65,6 +65,7 @@ struct argument_site {
 	bool foreign;     /* argument_is_foreign(), in some sample */
 	bool keeps;       /* what it calls keeps its results itself */
 	bool asks;        /* what it calls depends on more than what it is given, in some sample */
+	bool queries;     /* it asks a database for rows, by what its receiver is given */
 	bool counted;     /* the loop around it goes over numbers in a row: range(), enumerate() */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];

@@ -191,10 +191,13 @@ static const char *sorted_sentence(struct arena *arena, const struct argument_wo
 					    : "keep it in a heap (heapq)");
 }
 
-/* functools.cache tells objects apart by which they are: what of them has changed it does not see.
+/* Rows are what they were until somebody writes.
+ * functools.cache tells objects apart by which they are: what of them has changed it does not see.
  */
 static const char *cache_advice(const struct argument_site *site)
 {
+	if (site->queries)
+		return "keep the rows for as long as nobody changes them, or ask for all at once";
 	return argument_reads_attributes(site)
 		       ? "keep the results by what it reads of its object (a dict by these "
 			 "attributes)"
