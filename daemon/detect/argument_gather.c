@@ -227,6 +227,7 @@ static void count_frame(struct argument_facts *all, const struct argument_log *l
 		facts->seen++;
 		count_round(all, frame);
 		count_calls(all, sample, number, position);
+		argument_search_count(facts, frame);
 	}
 	if (!(frame->flags & ARGUMENT_JUDGED))
 		return;

@@ -138,6 +138,7 @@ struct argument_frame {
 	 */
 	uint32_t rounds[OPERAND_LOOPS_MAX];
 	int64_t remaining[OPERAND_LOOPS_MAX]; /* elements to come, or ITERATOR_UNKNOWN */
+	uint32_t container; /* which object the innermost loop goes over; 0: not known */
 };
 
 struct argument_sample {

@@ -313,6 +313,8 @@ static void note_rounds(struct argument_frame *frame, const struct operand_sampl
 	uint64_t hash = 0;
 
 	frame->loop_count = (uint8_t)own->loop_count;
+	if (own->loop_count && own->loops[0].container)
+		frame->container = hash_word(hash_mix(own->loops[0].container));
 	for (size_t i = own->loop_count; i-- > 0;) {
 		const struct operand_iterator *loop = &own->loops[i];
 
