@@ -72,21 +72,23 @@ class Identifier:
         peaks, _ = find_peaks(signal, prominence=25.0, distance=3)
         strongest = sorted(peaks, key=lambda at: -signal[at])[:2]
         for at in sorted(strongest):
-            low, high = max(0, at - 6), at + 7
+            low, high = max(0, at - 6), min(len(SHIFTS), at + 7)
             try:
                 found, _ = curve_fit(line, SHIFTS[low:high], signal[low:high], (SHIFTS[at], 8.0, signal[at]), maxfev=200)
             except RuntimeError:
                 continue
-            yield float(found[0]), float(found[2])
+            if SHIFTS[low] < found[0] < SHIFTS[high - 1]:
+                yield float(found[0])
 
     def name(self, counts):
         clean = self.despike(counts)
-        lines = list(self.lines(clean - self.baseline.under(clean)))
+        base = self.baseline.under(clean)
+        lines = list(self.lines(clean - base))
         marks = {}
         for mineral, places in MINERALS.items():
-            marks[mineral] = sum(any(abs(where - place) < 9 for where, _ in lines) for place in places) / len(places)
+            marks[mineral] = sum(any(abs(where - place) < 9 for where in lines) for place in places) / len(places)
         best = max(marks, key=marks.get)
-        return best if marks[best] > 0 else "unknown", round(sum(height for _, height in lines), 3)
+        return best if marks[best] > 0 else "unknown", float(base.mean())
 
 
 def make_spectrum(rng):
@@ -104,7 +106,7 @@ def one_pass(number, make_smoother):
     rng = np.random.default_rng(number)
     identifier = Identifier(Baseline(make_smoother(len(SHIFTS), 2e3)))
     named = [identifier.name(make_spectrum(rng)) for _ in range(10)]
-    return [name for name, _ in named], float(sum(height for _, height in named))
+    return [name for name, _ in named], sum(glow for _, glow in named)
 
 
 if __name__ == "__main__":
