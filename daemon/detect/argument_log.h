@@ -15,6 +15,7 @@
 
 #include "daemon/cct/id_table.h"
 #include "daemon/contents/fingerprint.h"
+#include "daemon/detect/database_query.h"
 #include "pyintrospect/operand_reader.h"
 
 #define ARGUMENT_SAMPLES_MAX  (1u << 14)
@@ -65,8 +66,9 @@ struct argument_site {
 	bool foreign;     /* argument_is_foreign(), in some sample */
 	bool keeps;       /* what it calls keeps its results itself */
 	bool asks;        /* what it calls depends on more than what it is given, in some sample */
-	bool queries;     /* it asks a database for rows, by what its receiver is given */
-	bool counted;     /* the loop around it goes over numbers in a row: range(), enumerate() */
+	bool queries;     /* it asks a database for rows, by what its receiver is given: */
+	struct database_query query;
+	bool counted; /* the loop around it goes over numbers in a row: range(), enumerate() */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
 	uint8_t slow; /* slow_call.h's number of what it calls */
@@ -161,8 +163,9 @@ struct argument_log {
 	struct id_table site_ids;
 	struct argument_sample *samples;
 	size_t sample_count, sample_capacity;
-	uint64_t seen;    /* samples offered */
-	uint64_t seen_ns; /* and the time of all of them */
+	struct database_written written; /* by queries, while sites were noted */
+	uint64_t seen;                   /* samples offered */
+	uint64_t seen_ns;                /* and the time of all of them */
 	uint64_t random;
 };
 
