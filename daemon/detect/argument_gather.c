@@ -332,6 +332,9 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 	case SLOW_PREPARES:
 		judge_prepared(facts, site);
 		break;
+	case SLOW_PART:
+		facts->slow = facts->veto.takes_part && meets(site, when);
+		break;
 	case SLOW_ON_ROW:
 		facts->slow = facts->call.in_loop && meets(site, when);
 		break;

@@ -23,7 +23,9 @@
 #define ARGUMENT_FRAMES_MAX   3 /* own frames of a sample */
 #define ARGUMENT_OPERANDS_MAX 8 /* of an instruction that are told apart */
 
-#define ARGUMENT_ROW_MAX 16 /* calls in a row that are compared with one another */
+/* Calls in a row that are compared with one another: usually, and of what did not come back yet. */
+#define ARGUMENT_ROW     16
+#define ARGUMENT_ROW_MAX 48
 
 /* Offset of a site that is not an instruction: the calls of a function, from wherever. */
 #define ARGUMENT_ENTRY (-1)

@@ -353,6 +353,8 @@ static void note_callee(struct argument_sampler *sampler, struct argument_frame 
 
 	if (argument_meets(site, SLOW_ON_LOOP_ROW))
 		slow = slow_call_find_looped(slow);
+	if (argument_meets(site, SLOW_PART))
+		slow = slow_call_find_parted(slow);
 	if (slow && slow_call_get(slow)->when != SLOW_ROWS_AROUND &&
 	    !(site->slow && slow_call_is_weak(slow)))
 		site->slow = slow;
