@@ -6,13 +6,26 @@ a name, a thread, and two times between which the function ran and had not been 
 """
 import asyncio
 import contextlib
+import ctypes
 import json
 import sys
 import threading
 import time
 
-now = time.perf_counter_ns
-me = threading.get_native_id
+try:
+    now = time.perf_counter_ns
+except AttributeError:  # 3.6
+
+    def now():
+        return int(time.perf_counter() * 1e9)
+
+try:
+    me = threading.get_native_id
+except AttributeError:  # 3.6, 3.7
+
+    def me(gettid=ctypes.CDLL(None).syscall):
+        return gettid(186)
+
 notes = []
 note = notes.append
 
@@ -177,7 +190,7 @@ def main():
         thread.start()
     for _ in range(5):
         all_of_them()
-    asyncio.run(awaiting())
+    asyncio.get_event_loop_policy().new_event_loop().run_until_complete(awaiting())
     for thread in threads:
         thread.join()
     print(json.dumps(notes), flush=True)
