@@ -408,7 +408,9 @@ static bool add_ways(const struct listing *listing, const struct instruction *at
 		const struct instruction *previous = before(listing, at);
 		bool joined = at->jumped_to > 0;
 
-		if (joined && !add_jumps(listing, at, number, above, exit))
+		/* Callers come to the first one. */
+		if (at == listing->items ||
+		    (joined && !add_jumps(listing, at, number, above, exit)))
 			return false;
 		if (!previous)
 			return joined;
@@ -442,7 +444,7 @@ static int add_exit(const struct listing *listing, const struct instruction *las
 	struct exit exit = { .count = 0 };
 
 	/* What nothing leads to is never run. */
-	if (is_return && !before(listing, last) && !last->jumped_to)
+	if (is_return && last != listing->items && !before(listing, last) && !last->jumped_to)
 		return 0;
 	if (!is_return || !add_ways(listing, last, &exit)) {
 		exit.count = 0;
