@@ -22,7 +22,7 @@ struct function_place {
 	enum function_probe_kind kind;
 	unsigned number; /* of enum register_id: that has the frame there, or what is returned */
 	unsigned above;  /* bytes from the stack pointer to where it was at the entry */
-	bool stepped;            /* the kernel has to single-step there: counted by itself */
+	bool stepped;    /* the kernel has to single-step there: counted by itself */
 };
 
 /* Of a process that has a place (mpi_probes_add()). An epoch of 0: nothing is recorded. 0 or a

@@ -26,7 +26,9 @@ enum flow {
 	FLOW_RETURN,
 };
 
-enum { MOVES_UNKNOWN = -1 };
+enum {
+	MOVES_UNKNOWN = -1
+};
 
 struct instruction {
 	remote_addr address;
@@ -54,8 +56,7 @@ struct listing {
 
 static int register_number(ZydisRegister number)
 {
-	ZydisRegister whole =
-		ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, number);
+	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, number);
 
 	return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15
 		       ? (int)(whole - ZYDIS_REGISTER_RAX)
@@ -153,8 +154,8 @@ static struct instruction describe(remote_addr address, const ZydisDecodedInstru
 
 	if (instruction.writes & 1u << REGISTER_RSP)
 		instruction.moves = moves_of(decoded, operands);
-	if (!goes || ZYAN_FAILED(ZydisCalcAbsoluteAddress(decoded, &operands[0], address,
-							  &absolute)))
+	if (!goes ||
+	    ZYAN_FAILED(ZydisCalcAbsoluteAddress(decoded, &operands[0], address, &absolute)))
 		return instruction;
 	if (operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		instruction.target = absolute;
@@ -296,8 +297,7 @@ static bool leads_to_check(const struct listing *listing, const struct instructi
 
 	if (!check)
 		return false;
-	if (instruction->slot &&
-	    memory_read_u64(listing->memory, instruction->slot, &function))
+	if (instruction->slot && memory_read_u64(listing->memory, instruction->slot, &function))
 		return false;
 	return function && (function == check || behind_stub(listing, function) == check);
 }
@@ -439,8 +439,8 @@ static int add_exit(const struct listing *listing, const struct instruction *las
 		    struct loop_place *places, size_t *count)
 {
 	bool is_return = last->flow == FLOW_RETURN;
-	unsigned number = is_return ? REGISTER_RAX
-				    : argument_registers[listing->function->check_argument];
+	unsigned number =
+		is_return ? REGISTER_RAX : argument_registers[listing->function->check_argument];
 	struct exit exit = { .count = 0 };
 
 	/* What nothing leads to is never run. */
@@ -476,16 +476,16 @@ static int add_entry(const struct listing *listing, struct loop_place *place)
 		return error;
 	found = probe_place_choose(bytes, size, PROBE_ARGUMENT(argument), &entry);
 	/* Nothing else comes by there. */
-	for (size_t i = 0; found && i < listing->count &&
-			   listing->items[i].address <= part.start + entry.offset;
+	for (size_t i = 0;
+	     found && i < listing->count && listing->items[i].address <= part.start + entry.offset;
 	     i++)
 		found = !listing->items[i].jumped_to;
 	*place = (struct loop_place){
 		.address = part.start + (found ? entry.offset : 0),
 		.enters = true,
 		.stepped = !found,
-		.number = found ? numbered[entry.registers[argument]]
-				: argument_registers[argument],
+		.number =
+			found ? numbered[entry.registers[argument]] : argument_registers[argument],
 	};
 	return 0;
 }

@@ -89,8 +89,8 @@ static __always_inline int leave_loop(struct function_event *event, __u64 id, __
 	if (!event->stack->count)
 		return 0;
 	call = call_at(event->stack, event->stack->count - 1);
-	if (!call || (call->sp == FUNCTION_SP_UNKNOWN ? !has_left(event, call)
-						      : call->sp != event->sp))
+	if (!call ||
+	    (call->sp == FUNCTION_SP_UNKNOWN ? !has_left(event, call) : call->sp != event->sp))
 		return 0;
 	record_call(event, call, event->now_ns, result ? 0 : FUNCTION_RAISED);
 	pop_call(event, call);

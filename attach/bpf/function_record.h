@@ -24,7 +24,7 @@
 #define FUNCTION_COOKIE(kind, number)    ((__u64)(kind) << 40 | (__u64)(number) << 44)
 #define FUNCTION_COOKIE_STEPPED          (1ull << 48)
 /* Above it, how far the stack pointer is from where it was at the entry, in words. */
-#define FUNCTION_COOKIE_ABOVE(cookie)   (((cookie) >> 49) * 8)
+#define FUNCTION_COOKIE_ABOVE(cookie)    (((cookie) >> 49) * 8)
 #define FUNCTION_COOKIE_FROM_ABOVE(size) ((__u64)(size) / 8 << 49)
 #define FUNCTION_ABOVE_MAX               (((1u << 15) - 1) * 8)
 
@@ -99,7 +99,7 @@ struct function_config {
 	__u32 epoch;      /* calls of an earlier one are forgotten; 0: nothing is recorded */
 	__u32 frame_code; /* offsets */
 	__u32 frame_previous;
-	__u32 frame_owner; /* a byte */
+	__u32 frame_owner;  /* a byte */
 	__u32 thread_frame; /* to 3.10: of the innermost frame in a PyThreadState */
 	__u32 code_names;   /* of name_words pointers in a code object */
 	__u32 name_words;   /* FUNCTION_NAME_WORDS at most */

@@ -319,13 +319,11 @@ int function_site_find(const struct target *target, struct function_site *ret_si
 	if (failure == -ENOMEM)
 		return refuse(target, "out of memory", "Free some, and try again.", error);
 	if (failure && version.minor < FUNCTION_MINOR_HANDLERS)
-		return refuse(target,
-			      "its evaluation loop is left in a way that is not known here",
+		return refuse(target, "its evaluation loop is left in a way that is not known here",
 			      "An interpreter that gcc has built, such as pyenv's, will do.",
 			      error);
 	if (failure)
-		return refuse(target,
-			      "its interpreter dispatches in a way that is not known here",
+		return refuse(target, "its interpreter dispatches in a way that is not known here",
 			      "An interpreter that gcc has built with computed gotos, such as "
 			      "Debian's or pyenv's, will do.",
 			      error);

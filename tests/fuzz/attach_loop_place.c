@@ -33,8 +33,7 @@ static int read_code(void *context, struct memory_range *ranges, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		uint64_t at = ranges[i].address - BASE;
 
-		ranges[i].error =
-			at > loop->size || ranges[i].size > loop->size - at ? -EFAULT : 0;
+		ranges[i].error = at > loop->size || ranges[i].size > loop->size - at ? -EFAULT : 0;
 		if (!ranges[i].error)
 			memcpy(ranges[i].buffer, loop->bytes + at, ranges[i].size);
 	}
@@ -132,9 +131,9 @@ static void check_ways(const struct evaluation *loop, const struct address_range
 		follow(loop, parts, &decoder, &way, at, turns);
 		/* Who has come the whole way has come by one. */
 		fuzz_must(i > 0 || !way.is_followed || way.met == 1);
-		if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(
-			    &decoder, NULL, loop->bytes + (at - BASE), loop->size - (at - BASE),
-			    &decoded)))
+		if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, NULL,
+							      loop->bytes + (at - BASE),
+							      loop->size - (at - BASE), &decoded)))
 			return;
 		at += decoded.length;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where an evaluation loop is entered and left: on code as compilers write it, and on what is none. */
+/* Where an evaluation loop is entered and left: on code as compilers write it, and on what is none.
+ */
 #include "attach/loop_place.h"
 
 #include "tests/must.h"
@@ -17,7 +18,7 @@
 
 struct code {
 	uint8_t bytes[512];
-	size_t size; /* of the loop: what lies behind it can be read, too */
+	size_t size;   /* of the loop: what lies behind it can be read, too */
 	size_t second; /* where its second part begins; 0: it has none */
 };
 
@@ -28,10 +29,10 @@ static int read_code(void *context, struct memory_range *ranges, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		uint64_t at = ranges[i].address - BASE;
 
-		ranges[i].error = at > sizeof(code->bytes) ||
-						  ranges[i].size > sizeof(code->bytes) - at
-					  ? -EFAULT
-					  : 0;
+		ranges[i].error =
+			at > sizeof(code->bytes) || ranges[i].size > sizeof(code->bytes) - at
+				? -EFAULT
+				: 0;
 		if (!ranges[i].error)
 			memcpy(ranges[i].buffer, code->bytes + at, ranges[i].size);
 	}
@@ -66,18 +67,18 @@ static void check_place(const struct loop_place *place, size_t offset, unsigned 
 		.bytes = { __VA_ARGS__ }, .size = sizeof((uint8_t[]){ __VA_ARGS__ })               \
 	}
 
-#define PUSH     0x41, 0x57             /* push %r15 */
-#define SUB      0x48, 0x83, 0xec, 0x18 /* sub $0x18,%rsp */
-#define TEST     0x85, 0xff             /* test %edi,%edi */
-#define JE(by)   0x74, by
-#define JMP(by)  0xeb, by
-#define ADD      0x48, 0x83, 0xc4, 0x18 /* add $0x18,%rsp */
-#define POP      0x41, 0x5f
-#define RET      0xc3
-#define CLEAR    0x31, 0xc0 /* xor %eax,%eax */
-#define BEGIN    PUSH, SUB, TEST /* 8 bytes */
-#define END      ADD, POP, RET   /* 7 bytes */
-#define FAR(by)  (by) & 0xff, (by) >> 8 & 0xff, (by) >> 16 & 0xff, (by) >> 24 & 0xff
+#define PUSH    0x41, 0x57             /* push %r15 */
+#define SUB     0x48, 0x83, 0xec, 0x18 /* sub $0x18,%rsp */
+#define TEST    0x85, 0xff             /* test %edi,%edi */
+#define JE(by)  0x74, by
+#define JMP(by) 0xeb, by
+#define ADD     0x48, 0x83, 0xc4, 0x18 /* add $0x18,%rsp */
+#define POP     0x41, 0x5f
+#define RET     0xc3
+#define CLEAR   0x31, 0xc0      /* xor %eax,%eax */
+#define BEGIN   PUSH, SUB, TEST /* 8 bytes */
+#define END     ADD, POP, RET   /* 7 bytes */
+#define FAR(by) (by) & 0xff, (by) >> 8 & 0xff, (by) >> 16 & 0xff, (by) >> 24 & 0xff
 /* From an instruction that ends there. */
 #define CALL(at) 0xe8, FAR(CHECK - BASE - (at))
 
@@ -256,8 +257,10 @@ static void test_none(void **state)
 /* Whatever there is, places lie in the code, and each is there once. */
 static void test_any(void **state)
 {
-	static const uint8_t some[] = { 0x90, 0xc3, 0xeb, 0x74, 0x31, 0xc0, 0x5b, 0x53, 0xe8, 0x48,
-					0x83, 0xc4, 0x18, 0x02, 0xfa, 0x00, 0x04, 0xff, 0x25, 0xe9 };
+	static const uint8_t some[] = {
+		0x90, 0xc3, 0xeb, 0x74, 0x31, 0xc0, 0x5b, 0x53, 0xe8, 0x48,
+		0x83, 0xc4, 0x18, 0x02, 0xfa, 0x00, 0x04, 0xff, 0x25, 0xe9
+	};
 	struct unit_random random = { 20261127 };
 	unsigned found = 0;
 
@@ -289,11 +292,11 @@ static void test_any(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_call),	  cmocka_unit_test(test_fall),
-		cmocka_unit_test(test_stub),	  cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_call),          cmocka_unit_test(test_fall),
+		cmocka_unit_test(test_stub),          cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_frame_pointer), cmocka_unit_test(test_last_call),
-		cmocka_unit_test(test_entry),	  cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_none),	  cmocka_unit_test(test_any),
+		cmocka_unit_test(test_entry),         cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_none),          cmocka_unit_test(test_any),
 	};
 
 	return cmocka_run_group_tests_name("attach_loop_place", tests, NULL, NULL);
