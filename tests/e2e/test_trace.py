@@ -580,6 +580,11 @@ def test_some_python_functions():
     check_equal({row["function"]: row["raised"] for row in said["functions"]}["Odd.__getattr__"], 8 * 3, "raised")
     check_equal((said["too_deep"], len(slices)), (8 * 17, sum(row["calls"] for row in said["functions"])), "calls left out")
     check(said["not_asked_for"] > 0, "%r" % said)
+    older = next((found for found in find_interpreters() if (3, 6) <= found.version[:2] <= (3, 10)), None)
+    if older:
+        _, said, slices = traced_functions(older, "--functions", "recursive", "--depth", "4", "--max-overhead", "100%")
+        check_equal(([(row["function"], row["calls"]) for row in said["functions"]], said["too_deep"], len(slices)),
+                    ([("recursive", 8 * 4)], 8 * 17, 8 * 4), older.path)
 
 
 def test_span_refusals():

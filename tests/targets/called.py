@@ -190,7 +190,7 @@ def main():
         thread.start()
     for _ in range(5):
         all_of_them()
-    asyncio.get_event_loop_policy().new_event_loop().run_until_complete(awaiting())
+    asyncio.new_event_loop().run_until_complete(awaiting())
     for thread in threads:
         thread.join()
     print(json.dumps(notes), flush=True)
