@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "attach/loop_place.h"
 
+#include "attach/bpf/function_record.h"
 #include "attach/probe_place.h"
 #include "common/array.h"
 
@@ -14,8 +15,6 @@
 #define STEPS_MAX 64
 /* Of a function's beginning, what is looked at for a place. */
 #define ENTRY_BYTES 64
-/* The largest distance of stack pointers that a probe is told (bpf/function_record.h). */
-#define ABOVE_MAX (((1u << 15) - 1) * 8)
 
 enum flow {
 	FLOW_ON,     /* to the next instruction */
@@ -93,7 +92,7 @@ static int32_t moves_of(const ZydisDecodedInstruction *decoded, const ZydisDecod
 	    operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 	    operands[0].reg.value == ZYDIS_REGISTER_RSP &&
 	    operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operands[1].imm.value.s > 0 &&
-	    operands[1].imm.value.s < (int64_t)ABOVE_MAX)
+	    operands[1].imm.value.s < (int64_t)FUNCTION_ABOVE_MAX)
 		return (int32_t)operands[1].imm.value.s;
 	return MOVES_UNKNOWN;
 }
@@ -428,7 +427,8 @@ static bool add_ways(const struct listing *listing, const struct instruction *at
 		else if (previous->writes & 1u << number)
 			return false;
 		above += (unsigned)previous->moves;
-		if (above > ABOVE_MAX || above % sizeof(uint64_t) || number == REGISTER_RSP)
+		if (above > FUNCTION_ABOVE_MAX || above % sizeof(uint64_t) ||
+		    number == REGISTER_RSP)
 			return false;
 		at = previous;
 	}

@@ -26,7 +26,7 @@
 /* Above it, how far the stack pointer is from where it was at the entry, in words. */
 #define FUNCTION_COOKIE_ABOVE(cookie)    (((cookie) >> 49) * 8)
 #define FUNCTION_COOKIE_FROM_ABOVE(size) ((__u64)(size) / 8 << 49)
-#define FUNCTION_ABOVE_MAX               (((1u << 15) - 1) * 8)
+#define FUNCTION_ABOVE_MAX               (((1u << 15) - 1) * 8) /* that it has room for */
 
 enum function_probe_kind {
 	FUNCTION_PROBE_ENTER, /* RESUME: a call begins, or goes on */
