@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Medians of so many: an odd number. */
-#define TURNS_EACH    25
+#define TURNS_EACH    101
 #define SLEEP_NS      20000
 #define USUAL_CLOCK   1000
 #define USUAL_WATCH   6000
@@ -48,38 +48,38 @@ static uint64_t turn_ns(void)
 
 static int compare(const void *left, const void *right)
 {
-	const uint64_t *a = left, *b = right;
+	const int64_t *a = left, *b = right;
 
 	return (*a > *b) - (*a < *b);
 }
 
-static uint64_t median(uint64_t *times)
+/* Of what the later ones take more than the earlier ones, each beside its neighbour: what slows the
+ * machine for a while slows both. */
+static uint64_t usual_difference(uint64_t times[][EQUIPMENTS], enum equipment more,
+				 enum equipment less, int64_t most)
 {
-	qsort(times, TURNS_EACH, sizeof(*times), compare);
-	return times[TURNS_EACH / 2];
+	int64_t differences[TURNS_EACH], usual;
+
+	for (unsigned i = 0; i < TURNS_EACH; i++)
+		differences[i] = (int64_t)(times[i][more] - times[i][less]);
+	qsort(differences, TURNS_EACH, sizeof(*differences), compare);
+	usual = differences[TURNS_EACH / 2];
+	return usual < 0 ? 0 : (uint64_t)(usual < most ? usual : most);
 }
 
-static uint64_t difference(uint64_t more, uint64_t less, uint64_t most)
-{
-	uint64_t ns = more > less ? more - less : 0;
-
-	return ns < most ? ns : most;
-}
-
-/* One after the other, so that what else the machine does meets them all alike. */
-static int measure_turns(struct thread_events *events, uint64_t times[EQUIPMENTS][TURNS_EACH])
+static int measure_turns(struct thread_events *events, uint64_t times[][EQUIPMENTS])
 {
 	for (unsigned i = 0; i < TURNS_EACH; i++) {
 		int error;
 
 		thread_events_enable_clock(events, false);
-		times[BARE][i] = turn_ns();
+		times[i][BARE] = turn_ns();
 		thread_events_enable_clock(events, true);
-		times[CLOCK][i] = turn_ns();
+		times[i][CLOCK] = turn_ns();
 		error = breakpoint_arm(events, 0, BREAKPOINT_READ_WRITE, NEVER_TOUCHED, 8);
 		if (error)
 			return error;
-		times[CLOCK_AND_WATCH][i] = turn_ns();
+		times[i][CLOCK_AND_WATCH] = turn_ns();
 		breakpoint_disarm(events, 0);
 	}
 	return 0;
@@ -88,7 +88,7 @@ static int measure_turns(struct thread_events *events, uint64_t times[EQUIPMENTS
 static void *measure(void *result)
 {
 	struct switch_cost *cost = result;
-	uint64_t times[EQUIPMENTS][TURNS_EACH], bare_ns, clock_ns;
+	uint64_t times[TURNS_EACH][EQUIPMENTS];
 	struct thread_events events;
 
 	/* It sleeps for as long as was asked for, and not for twice that. */
@@ -96,11 +96,8 @@ static void *measure(void *result)
 	if (thread_events_open(&events, gettid(), SIGURG, NEVER_FIRES))
 		return NULL;
 	if (!measure_turns(&events, times)) {
-		bare_ns = median(times[BARE]);
-		clock_ns = median(times[CLOCK]);
-		cost->clock_ns = difference(clock_ns, bare_ns, CLOCK_MAX);
-		cost->breakpoint_ns =
-			difference(median(times[CLOCK_AND_WATCH]), clock_ns, WATCH_MAX);
+		cost->clock_ns = usual_difference(times, CLOCK, BARE, CLOCK_MAX);
+		cost->breakpoint_ns = usual_difference(times, CLOCK_AND_WATCH, CLOCK, WATCH_MAX);
 	}
 	thread_events_close(&events);
 	return NULL;

@@ -19,7 +19,7 @@ struct switch_cost {
 };
 
 /*
- * Of this machine: measured at the first call, for some 10 ms; what is usual, where the events
+ * Of this machine: measured at the first call, for some 40 ms; what is usual, where the events
  * are refused. Any thread may call it.
  */
 struct switch_cost switch_cost(void);

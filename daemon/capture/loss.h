@@ -67,6 +67,8 @@
 	X(LOSS_EVENT_LATE, "event_late",                                                           \
 	  "watches given up: stopped only after another signal's handler began")                   \
 	X(LOSS_WATCH_BUDGET, "watch_budget", "watches given up: too many traps by others")         \
+	X(LOSS_WATCH_TURNS, "watch_turns",                                                         \
+	  "watches given up: too many turns of their thread on a processor")                       \
 	X(LOSS_WATCH_CANCELLED, "watch_cancelled",                                                 \
 	  "watches given up: their thread ended, or sampling paused or ended")                     \
 	X(LOSS_TRAP_UNDECODED, "trap_undecoded",                                                   \

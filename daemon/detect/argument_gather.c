@@ -227,6 +227,7 @@ static void count_frame(struct argument_facts *all, const struct argument_log *l
 		facts->seen++;
 		count_round(all, frame);
 		count_calls(all, sample, number, position);
+		argument_search_count(facts, frame);
 	}
 	if (!(frame->flags & ARGUMENT_JUDGED))
 		return;
@@ -390,8 +391,8 @@ static bool takes_long(const struct argument_facts *facts, const struct argument
 static void judge_few(struct argument_facts *facts, const struct argument_site *site,
 		      const struct argument_log *log)
 {
-	bool works = site->of_callee || site->runs_python || argument_is_given_much(site) ||
-		     takes_long(facts, site, log);
+	bool works = site->of_callee || site->runs_python || site->queries ||
+		     argument_is_given_much(site) || takes_long(facts, site, log);
 	const struct argument_summary *summary = facts->summary;
 	double n = (double)summary->judged, alike = 0;
 
@@ -474,8 +475,10 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	argument_sequence_judge(facts, site);
 	judge_slow(facts, site);
 	argument_sequence_judge_kept(facts, site);
-	if (site->asks || site->keeps || facts->veto.dropped || facts->veto.result_changes ||
-	    (facts->veto.operand_changes && facts->partial) || argument_has_part_of_object(site))
+	/* A cursor keeps the rows that it was asked for. */
+	if (site->asks || site->keeps || (facts->veto.dropped && !site->queries) ||
+	    facts->veto.result_changes || (facts->veto.operand_changes && facts->partial) ||
+	    argument_has_part_of_object(site))
 		return;
 	/* A copy is made for somebody to change it. */
 	if (slow_call_copies(site->slow) && !facts->slow)

@@ -65,6 +65,7 @@ struct argument_site {
 	bool foreign;     /* argument_is_foreign(), in some sample */
 	bool keeps;       /* what it calls keeps its results itself */
 	bool asks;        /* what it calls depends on more than what it is given, in some sample */
+	bool queries;     /* it asks a database for rows, by what its receiver is given */
 	bool counted;     /* the loop around it goes over numbers in a row: range(), enumerate() */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
@@ -137,6 +138,7 @@ struct argument_frame {
 	 */
 	uint32_t rounds[OPERAND_LOOPS_MAX];
 	int64_t remaining[OPERAND_LOOPS_MAX]; /* elements to come, or ITERATOR_UNKNOWN */
+	uint32_t container; /* which object the innermost loop goes over; 0: not known */
 };
 
 struct argument_sample {

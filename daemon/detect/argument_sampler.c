@@ -239,6 +239,31 @@ static void note_key(struct argument_sampler *sampler, struct argument_site *sit
 		site->slow = call->slow;
 }
 
+bool argument_sampler_queries(struct argument_sampler *sampler, const struct values *values,
+			      size_t object)
+{
+	bool queries = false;
+
+	for (size_t k = 0; k < values->count && object < sampler->value_count; k++) {
+		const struct operand_value *value = &values->items[k];
+		struct fingerprint print;
+
+		if (value->state != OPERAND_IS_OBJECT)
+			continue;
+		print = fingerprints_get(sampler->fingerprints, sampler->places[object++]);
+		if (argument_is_callee(value->role))
+			queries = print.definition &&
+				  builtin_call_find(&sampler->builtins, &sampler->target->reader,
+						    &print)
+					  ->queries;
+		else if (value->role != OPERAND_SELF)
+			return queries && print.kind == CONTENT_STR &&
+			       builtin_call_asks_for_rows(&sampler->builtins,
+							  &sampler->target->reader, print.object);
+	}
+	return false;
+}
+
 void argument_sampler_note_value(struct argument_sampler *sampler, struct argument_frame *frame,
 				 struct argument_site *site, const struct values *values,
 				 size_t index, size_t *object)
@@ -252,6 +277,13 @@ void argument_sampler_note_value(struct argument_sampler *sampler, struct argume
 
 		print = fingerprints_get(sampler->fingerprints, place);
 		site->of_part |= !used->whole;
+		/* Whichever connection it is asked by. */
+		if (site->queries && value->role == OPERAND_SELF) {
+			print.kind = CONTENT_CONSTANT;
+			print.content = hash_mix(CONTENT_CONSTANT);
+			print.opaque = false;
+			print.whole = true;
+		}
 		if (!used->whole && !used->count) {
 			argument_note_unused(frame, site, index, value, &print);
 			return;
@@ -281,6 +313,8 @@ static void note_rounds(struct argument_frame *frame, const struct operand_sampl
 	uint64_t hash = 0;
 
 	frame->loop_count = (uint8_t)own->loop_count;
+	if (own->loop_count && own->loops[0].container)
+		frame->container = hash_word(hash_mix(own->loops[0].container));
 	for (size_t i = own->loop_count; i-- > 0;) {
 		const struct operand_iterator *loop = &own->loops[i];
 
@@ -339,6 +373,8 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 		note_rounds(frame, own);
 		site->counted |= is_counted(own);
 	}
+	if (site && values.count)
+		site->queries = argument_sampler_queries(sampler, &values, *object);
 	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++)
 		argument_sampler_note_value(sampler, frame, site ? site : &unknown, &values, k,
 					    object);

@@ -40,6 +40,7 @@ static bool compare_values(struct argument_sampler *sampler, const struct captur
 	size_t object = 0, first;
 
 	argument_sampler_read_contents(sampler, &values, 1, true);
+	site.queries = argument_sampler_queries(sampler, &values, object);
 	for (size_t k = 0; k < site.operand_count; k++)
 		argument_sampler_note_value(sampler, &noted, &site, &values, k, &object);
 	argument_note_range(&noted, &site);

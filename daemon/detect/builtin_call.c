@@ -6,10 +6,13 @@
 #include "daemon/detect/slow_call.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* Longer names are none of those that are looked for. */
 #define NAME_SIZE 16
 #define BUILTINS  "builtins"
+/* Of a query's text, with a line's indentation. */
+#define QUERY_HEAD 32
 /* Of a compact str of ASCII characters: behind its head, which lost a pointer in 3.12. */
 #define STR_DATA(minor) ((minor) >= 12 ? 40u : 48u)
 
@@ -40,5 +43,18 @@ const struct builtin_call *builtin_call_find(struct builtin_calls *calls,
 		return call;
 	call->slow = slow_call_find_builtin(name, is_of_builtins(calls, reader, callable->module));
 	call->asks = outside_name_asks(name);
+	call->queries = !strcmp(name, "execute");
 	return call;
+}
+
+bool builtin_call_asks_for_rows(const struct builtin_calls *calls,
+				const struct memory_reader *reader, remote_addr text)
+{
+	char letters[QUERY_HEAD + 1] = { 0 };
+	size_t blank;
+
+	if (memory_read(reader, text + STR_DATA(calls->minor), letters, QUERY_HEAD))
+		return false;
+	blank = strspn(letters, " \t\r\n(");
+	return !strncasecmp(letters + blank, "SELECT", sizeof("SELECT") - 1);
 }

@@ -14,6 +14,7 @@ struct builtin_call {
 	remote_addr definition;
 	uint8_t slow; /* slow_call_get()'s number; 0: none of these, or it cannot be told */
 	bool asks;    /* outside_names.h */
+	bool queries; /* a database, by its first argument: DB API's execute() */
 };
 
 struct builtin_calls {
@@ -25,5 +26,12 @@ struct builtin_calls {
 const struct builtin_call *builtin_call_find(struct builtin_calls *calls,
 					     const struct memory_reader *reader,
 					     const struct fingerprint *callable);
+
+/*
+ * Does a text that execute() is given ask for rows, and change none? A str's object, by its first
+ * letters; false also where they cannot be read.
+ */
+bool builtin_call_asks_for_rows(const struct builtin_calls *calls,
+				const struct memory_reader *reader, remote_addr text);
 
 #endif

@@ -90,6 +90,11 @@ void governor_charge_turns(struct governor_bucket *bucket, double cost_ns)
 		bucket->credit_ns = fmax(bucket->credit_ns - cost_ns, -TURNS_DEBT_NS);
 }
 
+bool governor_turns_overdrawn(const struct governor_bucket *bucket)
+{
+	return bucket->credit_ns <= -TURNS_DEBT_NS / 2;
+}
+
 bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket,
 			   enum cycle kind, uint64_t stopped_ns)
 {

@@ -78,6 +78,8 @@ void governor_charge(struct governor_bucket *bucket, uint64_t stopped_ns);
 /* Its events have cost it cost_ns beside stops. To wait longer makes that no less: of a debt by it,
  * so much is kept as lets the thread be stopped now and then. */
 void governor_charge_turns(struct governor_bucket *bucket, double cost_ns);
+/* Has it so deep a debt that what makes its turns dear, an armed breakpoint, is to go? */
+bool governor_turns_overdrawn(const struct governor_bucket *bucket);
 
 /* May one be begun, in a stop that has cost stopped_ns, not yet charged? */
 bool governor_allows_cycle(const struct governor *governor, const struct governor_bucket *bucket,

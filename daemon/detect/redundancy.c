@@ -249,6 +249,13 @@ void redundancy_expire(struct redundancy *redundancy, struct redundancy_thread *
 	watch_machine_expire(&redundancy->watches, &thread->watches, now_ns);
 }
 
+void redundancy_relieve(struct redundancy *redundancy, struct redundancy_thread *thread,
+			struct tracee *tracee)
+{
+	redundancy->tracee = tracee;
+	watch_machine_relieve(&redundancy->watches, &thread->watches);
+}
+
 int redundancy_lend_slot(struct redundancy *redundancy, struct redundancy_thread *thread,
 			 struct tracee *tracee)
 {

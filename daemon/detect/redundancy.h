@@ -70,6 +70,11 @@ void redundancy_resumed(struct redundancy *redundancy, struct redundancy_thread 
 void redundancy_expire(struct redundancy *redundancy, struct redundancy_thread *thread,
 		       struct tracee *tracee, uint64_t now_ns);
 
+/* Gives up, and counts, watches that wait for an access: their thread is put on a processor so
+ * often that an armed breakpoint costs it more than is allowed. Safe while it runs. */
+void redundancy_relieve(struct redundancy *redundancy, struct redundancy_thread *thread,
+			struct tracee *tracee);
+
 /*
  * Lends one of the thread's debug registers to another purpose; a watch may
  * be given up for it. -1: none can be had now. While it is lent, its events

@@ -439,6 +439,13 @@ void watch_machine_expire(struct watch_process *process, struct watch_thread *th
 	}
 }
 
+void watch_machine_relieve(struct watch_process *process, struct watch_thread *thread)
+{
+	for (int slot = 0; slot < SLOT_POLICY_SLOTS; slot++)
+		if (thread->watches[slot].phase == WATCH_WATCHING)
+			watch_give_up(process, thread, slot, LOSS_WATCH_TURNS);
+}
+
 int watch_machine_lend(struct watch_process *process, struct watch_thread *thread)
 {
 	int slot = watch_claim(process, thread);

@@ -48,6 +48,7 @@
  *   DECIDED    --> FREE            the thread runs, the later context is known: pair
  *   any of the above that uses a breakpoint
  *              --> FREE            stopped late: EVENT_LATE, or pair where one is known
+ *   WATCHING   --> FREE            relieved: WATCH_TURNS, or pair where one is known
  *   FREE       --> LENT --> FREE   lent and returned; an old watch may be evicted
  *   any        --> FREE            cancelled, or the thread ended: WATCH_CANCELLED, or pair where
  *                                  one is known
@@ -91,7 +92,9 @@ void watch_machine_resumed(struct watch_process *process, struct watch_thread *t
 void watch_machine_expire(struct watch_process *process, struct watch_thread *thread,
 			  uint64_t now_ns);
 
-/* See redundancy_lend_slot(), redundancy_return_slot() and redundancy_cancel(). */
+/* See redundancy_relieve(), redundancy_lend_slot(), redundancy_return_slot(), redundancy_cancel().
+ */
+void watch_machine_relieve(struct watch_process *process, struct watch_thread *thread);
 int watch_machine_lend(struct watch_process *process, struct watch_thread *thread);
 void watch_machine_return(struct watch_thread *thread, int slot);
 void watch_machine_cancel(struct watch_process *process, struct watch_thread *thread);

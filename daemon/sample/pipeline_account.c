@@ -88,6 +88,12 @@ void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *th
 void pipeline_tick_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
 			 struct tracee *tracee)
 {
-	if (thread_events_armed_ns(&tracee->events, clock_now_ns()) != thread->turns.armed_ns)
-		pipeline_charge_turns(pipeline, thread, tracee);
+	if (thread_events_armed_ns(&tracee->events, clock_now_ns()) == thread->turns.armed_ns)
+		return;
+	pipeline_charge_turns(pipeline, thread, tracee);
+	if (!governor_turns_overdrawn(&thread->bucket))
+		return;
+	pipeline_end_arguments(pipeline, thread, tracee, UINT64_MAX);
+	if (thread->redundancy)
+		redundancy_relieve(pipeline->redundancy, thread->redundancy, tracee);
 }

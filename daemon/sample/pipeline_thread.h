@@ -58,7 +58,8 @@ void pipeline_account_stop(struct pipeline *pipeline, struct pipeline_thread *th
 /* And what its events have cost it beside stops, since the last time. */
 void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
 			   struct tracee *tracee);
-/* The same at a tick, where a breakpoint is or was armed meanwhile. */
+/* The same at a tick, where a breakpoint is or was armed meanwhile. Where that costs the thread
+ * more than it has earned, what is watched in it is given up. */
 void pipeline_tick_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
 			 struct tracee *tracee);
 

@@ -14,6 +14,8 @@ DERIVED = 'return hashlib.pbkdf2_hmac("sha256", secret, b"pages", rounds)'
 CALLED = "key = keys.get(secret) or derived(secret, 250)"
 WORDS = "return [int(word) ** 2 % 997 for word in self.text.split()]"
 WEIGHT = "total += weigh(word, base)"
+ASKED = 'cursor.execute("SELECT rate FROM rates WHERE land = ? AND rate >= (SELECT min(rate) FROM rates)", (land,))'
+BOOKED = 'self.db.execute("INSERT INTO sales VALUES (?, ?)", (land, net))'
 
 
 def found(interpreter, *options, program="kept_results.py", text=AGAIN):
@@ -85,6 +87,24 @@ def test_keys_in_c_and_property(one_interpreter):
     # Two of three.
     check_sampled(0.4 < words["avoidable_ns"] / words["total_ns"] < 0.97, "%d of %d ns of the words" % (
         words["avoidable_ns"], words["total_ns"]))
+
+
+def test_rows_asked_for_again(one_interpreter):
+    """A query gets one of twenty keys, and its cursor is made anew; what is written is another row each time."""
+    with Target(one_interpreter, "till_rates.py", "--seconds", 8) as target:
+        report, _ = profile(target.pid, "-d", 6, *MANY_SAMPLES)
+        target.check_undisturbed()
+        target.finish()
+    lines = {line_text(line): line for line in report["lines"]}
+    check_sampled(ASKED in lines and BOOKED in lines, "lines missing of %s" % list(lines)[:8])
+    asked, booked = lines[ASKED], lines[BOOKED]
+    check_sampled(asked["evidence"]["arguments"]["few"] >= 5, "arguments of the query %s" % asked["evidence"]["arguments"])
+    check_equal(asked["category"], "memoizable", "category of the query")
+    check_sampled(asked["avoidable_ns"] > 0.6 * asked["total_ns"], "%d of %d ns" % (asked["avoidable_ns"], asked["total_ns"]))
+    # The same rows, for as long as nobody writes them.
+    check("keep the rows" in asked["finding"], "finding %r" % asked["finding"])
+    check_sampled(booked["avoidable_ns"] < 0.2 * booked["total_ns"], "%d of %d ns of what is written" % (
+        booked["avoidable_ns"], booked["total_ns"]))
 
 
 def test_method_of_changing_object(one_interpreter):

@@ -132,12 +132,14 @@ static void test_turns_beyond_the_limit(void **state)
 	(void)state;
 	governor_init(&governor, LIMIT, true);
 	governor_bucket_init(&governor, &bucket);
+	assert_false(governor_turns_overdrawn(&bucket));
 	for (unsigned i = 1; i <= 1000; i++) {
 		governor_fill(&governor, &bucket, i * TICK);
 		governor_charge_turns(&bucket, 0.05 * TICK);
 	}
 	assert_false(governor_allows_cycle(&governor, &bucket, CYCLE_ACCESS, 0));
 	assert_false(governor_take_overdraft(&bucket));
+	assert_true(governor_turns_overdrawn(&bucket));
 	assert_in_range(governor_first_wait_ns(&governor, &bucket), 0, 50 * TICK);
 	/* Nor do they forgive what stops have cost. */
 	for (unsigned i = 0; i < 4; i++)

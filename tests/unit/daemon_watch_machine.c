@@ -35,6 +35,15 @@ static void test_any_state(void **state)
 		TAKES(fake, SAMPLE_FOUND, sample(fake));
 		fake_destroy(fake);
 	}
+	for (enum state from = FREE; from < STATE_COUNT; from++) {
+		fake = at(from);
+		before(fake);
+		watch_machine_relieve(&fake->process, fake->thread);
+		after(fake, from == WATCHING ? T_RELIEVED
+			    : from == JUDGED ? T_RELIEVED_PAIR
+					     : T_RELIEVED_NONE);
+		fake_destroy(fake);
+	}
 	for (enum state from = STEPPING; from < DECIDED; from++)
 		if (from == JUDGED || from == SETTLING)
 			PLAY(from, LATE_PAIR, hit_late(fake));
@@ -44,6 +53,10 @@ static void test_any_state(void **state)
 		fake = fake_create(1);
 		(settling ? to_settling : to_judged)(fake, false);
 		TAKES(fake, LATE, hit_late(fake));
+		if (!settling) {
+			to_judged(fake, false);
+			TAKES(fake, RELIEVED, watch_machine_relieve(&fake->process, fake->thread));
+		}
 		(settling ? to_settling : to_judged)(fake, false);
 		TAKES(fake, CANCELLED, watch_machine_cancel(&fake->process, fake->thread));
 		(settling ? to_settling : to_judged)(fake, false);
@@ -222,6 +235,10 @@ static enum event play(struct fake *fake, struct unit_random *random)
 		tick(fake, unit_random_below(random, 4) ? 0 : 11 * NS_PER_SECOND);
 		return TICK;
 	case 7:
+		if (!unit_random_below(random, 8)) {
+			watch_machine_relieve(&fake->process, fake->thread);
+			return RELIEVE;
+		}
 		if (!unit_random_below(random, 4)) {
 			watch_machine_cancel(&fake->process, fake->thread);
 			return CANCEL;

@@ -15,6 +15,7 @@ enum event {
 	TICK,
 	LEND,
 	RETURN,
+	RELIEVE,
 	CANCEL,
 	ENDED
 };
@@ -102,6 +103,9 @@ enum event {
 	X(LATE_PAIR, HIT, IN(JUDGED) | IN(SETTLING), FREE, PAIR)                                   \
 	X(LATE_IGNORED, HIT, IN(FREE) | IN(DECIDED), SAME, NOTHING)                                \
 	X(TICK_EARLY, TICK, ANY, SAME, NOTHING)                                                    \
+	X(RELIEVED, RELIEVE, IN(WATCHING) | IN(JUDGED), FREE, LOST(LOSS_WATCH_TURNS))              \
+	X(RELIEVED_PAIR, RELIEVE, IN(JUDGED), FREE, PAIR)                                          \
+	X(RELIEVED_NONE, RELIEVE, ANY & ~IN(WATCHING) & ~IN(JUDGED), SAME, NOTHING)                \
 	X(CANCELLED, CANCEL, BUSY & ~IN(LENT), FREE, LOST(LOSS_WATCH_CANCELLED))                   \
 	X(CANCELLED_PAIR, CANCEL, IN(JUDGED) | IN(SETTLING), FREE, PAIR)                           \
 	X(CANCELLED_NONE, CANCEL, IN(FREE) | IN(LENT), FREE, NOTHING)                              \

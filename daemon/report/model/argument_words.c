@@ -191,10 +191,13 @@ static const char *sorted_sentence(struct arena *arena, const struct argument_wo
 					    : "keep it in a heap (heapq)");
 }
 
-/* functools.cache tells objects apart by which they are: what of them has changed it does not see.
+/* Rows are what they were until somebody writes.
+ * functools.cache tells objects apart by which they are: what of them has changed it does not see.
  */
 static const char *cache_advice(const struct argument_site *site)
 {
+	if (site->queries)
+		return "keep the rows for as long as nobody changes them, or ask for all at once";
 	return argument_reads_attributes(site)
 		       ? "keep the results by what it reads of its object (a dict by these "
 			 "attributes)"
@@ -347,6 +350,11 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 				    "%s searches %s from its beginning each time: keep its items "
 				    "in a set or dict",
 				    what, container);
+	case ARGUMENT_SCANNED:
+		return arena_format(arena,
+				    "%s is asked of item after item, again for each value: sort "
+				    "the items by it once, and find the first by bisection",
+				    what);
 	case ARGUMENT_SORTED:
 		return sorted_sentence(arena, words, what);
 	case ARGUMENT_END:
