@@ -579,7 +579,7 @@ def test_some_python_functions():
                 {"recursive": 8 * 4, "Odd.__getattr__": 8 * 3, "Odd.__lt__": 8 * 2, "Odd.__del__": 8 * 3}, "calls")
     check_equal({row["function"]: row["raised"] for row in said["functions"]}["Odd.__getattr__"], 8 * 3, "raised")
     check_equal((said["too_deep"], len(slices)), (8 * 17, sum(row["calls"] for row in said["functions"])), "calls left out")
-    check(said["not_asked_for"] > 0, "%r" % said)
+    check_sampled(said["not_asked_for"] > 0, "%r" % said)
     older = next((found for found in find_interpreters() if (3, 6) <= found.version[:2] <= (3, 10)), None)
     if older:
         _, said, slices = traced_functions(older, "--functions", "recursive", "--depth", "4", "--max-overhead", "100%")
