@@ -79,14 +79,15 @@ static void count_inside(struct refuting *refuting, uint32_t outer)
 	}
 }
 
-/* source.read(): the receiver's state may be unreadable: evidence from the callee is required. */
+/* source.read(): the receiver's state may be unreadable: evidence from the callee is required.
+ * A table is data, all of which was read. */
 static bool has_only_self(const struct argument_site *site)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < site->operand_count; i++)
 		if (!site->operands[i].callable) {
-			if (site->operands[i].kind != CONTENT_OBJECT)
+			if (site->operands[i].kind != CONTENT_OBJECT || site->operands[i].frame)
 				return false;
 			count++;
 		}

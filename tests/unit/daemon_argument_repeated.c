@@ -363,6 +363,24 @@ static void test_again_refuted_inside(void **state)
 	all_are(fixture, ARGUMENT_INVARIANT, outer);
 }
 
+/* source.read() may give what it likes each time; a table is what was read of it. */
+static void test_method_of_a_table(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t site = call_at(fixture, "loop", 4);
+	struct argument_site *known = site_of(fixture, site);
+
+	known->runs_python = true;
+	known->operands[1].kind = CONTENT_OBJECT;
+	for (uint32_t i = 0; i < MANY; i++)
+		add(fixture, frame(site, 7, i));
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_INVARIANT, site), 0);
+	known->operands[1].frame = true;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_INVARIANT, site), MANY);
+}
+
 /* A function's arguments are the same, and what it calls works on something else each time. */
 static void test_refuted_inside(void **state)
 {
@@ -611,6 +629,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_part_of_what_is_called_again, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_again_refuted_inside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_method_of_a_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refuted_inside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_vetoes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_unknown, set_up, tear_down),
