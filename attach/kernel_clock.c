@@ -81,8 +81,21 @@ void kernel_clock_close(struct kernel_clock *clock)
 void kernel_clock_enable(struct kernel_clock *clock, bool enable)
 {
 	/* Fails only when the thread is gone. */
-	if (clock->fd >= 0)
+	if (clock->fd >= 0 && !(enable && clock->pause.paused))
 		(void)ioctl(clock->fd, enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void kernel_clock_pause(struct kernel_clock *clock, const struct clock_pause *pause)
+{
+	kernel_clock_enable(clock, false);
+	clock->pause = *pause;
+}
+
+void kernel_clock_resume(struct kernel_clock *clock, const struct clock_pause *pause, bool enable)
+{
+	clock->pause = *pause;
+	if (enable)
+		kernel_clock_enable(clock, true);
 }
 
 void kernel_clock_set_period(struct kernel_clock *clock, uint64_t period_ns)
@@ -131,9 +144,10 @@ bool kernel_clock_next(struct kernel_clock *clock, struct kernel_sample *ret_sam
 		memcpy(&record, raw.bytes, raw.size);
 		*ret_sample = (struct kernel_sample){
 			.time_ns = record.time,
-			.running_ns = record.running_ns,
-			.stands_for_ns = sampling_interval_charge(&clock->interval,
-								  record.running_ns, false),
+			.running_ns = record.running_ns + clock->pause.passed_ns,
+			.stands_for_ns = clock_pause_stretch(
+				&clock->pause, sampling_interval_charge(&clock->interval,
+									record.running_ns, false)),
 		};
 		if (!ret_sample->stands_for_ns)
 			continue;

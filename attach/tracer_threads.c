@@ -43,6 +43,8 @@ static void leave_rests(struct tracer *tracer, struct tracee *tracee)
 {
 	uint64_t running_ns = thread_events_running_ns(&tracee->events);
 
+	if (running_ns)
+		running_ns -= clock_pause_passed_ns(&tracee->events.pause, tracee->id.tid);
 	leave_rest(&tracer->user_rests, thread_events_rest(&tracee->events));
 	leave_rest(&tracer->kernel_rests, kernel_clock_rest(&tracee->kernel_clock, running_ns));
 }
@@ -124,6 +126,23 @@ void tracer_take_forks(struct tracer *tracer)
 {
 	tracee_table_each (&tracer->tracees, tracee)
 		take_forks(tracer, tracee);
+}
+
+void tracee_pause_clocks(struct tracee *tracee)
+{
+	if (tracee->events.clock_fd < 0 || tracee->events.pause.paused)
+		return;
+	thread_events_pause_clock(&tracee->events);
+	kernel_clock_pause(&tracee->kernel_clock, &tracee->events.pause);
+}
+
+void tracee_resume_clocks(struct tracee *tracee, unsigned parts, bool enable)
+{
+	bool paused = tracee->events.pause.paused;
+
+	tracee->events.pause.parts = parts;
+	thread_events_resume_clock(&tracee->events, enable);
+	kernel_clock_resume(&tracee->kernel_clock, &tracee->events.pause, enable && paused);
 }
 
 void tracer_for_each(struct tracer *tracer, void (*visit)(void *context, struct tracee *tracee),

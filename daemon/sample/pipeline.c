@@ -521,6 +521,7 @@ static void tick_thread(void *context, struct tracee *tracee)
 	if (!thread)
 		return;
 	pipeline_tick_turns(pipeline, thread, tracee);
+	pipeline_break_clocks(pipeline, thread, tracee, tick->now_ns);
 	pipeline_end_arguments(pipeline, thread, tracee, tick->now_ns);
 	/* Of one that is not stopped, pipeline_passed() does. */
 	if (!tracee->unstopped)
@@ -533,8 +534,10 @@ void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t no
 {
 	struct tick tick = { .pipeline = pipeline, .now_ns = now_ns };
 
-	if (!pipeline->idle)
-		tracer_for_each(tracer, tick_thread, &tick);
+	if (pipeline->idle)
+		return;
+	pipeline_begin_turn_looks(pipeline);
+	tracer_for_each(tracer, tick_thread, &tick);
 }
 
 static void begin_thread(void *context, struct tracee *tracee)
@@ -545,7 +548,7 @@ static void begin_thread(void *context, struct tracee *tracee)
 	if (!thread)
 		return;
 	pipeline_begin_waiting(pipeline, thread, tracee);
-	thread->turns = (struct turn_account){ 0 };
+	pipeline_begin_turns(thread, tracee);
 	unclocked_thread_begin(&thread->unclocked, pipeline->target->pid, tracee->id.tid,
 			       thread_events_running_ns(&tracee->events));
 }
@@ -564,8 +567,11 @@ static void cancel_thread(void *context, struct tracee *tracee)
 	if (thread->redundancy)
 		redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
 	pipeline_end_waiting(pipeline, thread, tracee);
+	if (!tracee->unstopped)
+		pipeline_charge_turns(pipeline, thread, tracee);
 	unclocked_thread_measure(&pipeline->unclocked, &thread->unclocked, pipeline->target->pid,
 				 tracee->id.tid, thread_events_running_ns(&tracee->events));
+	pipeline_end_turns(thread, tracee);
 }
 
 void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread's clock that runs in some parts of its time only, drawn at random, and the samples taken
+ * in these stand for all:
+ *
+ *   the thread runs   |--------|--------|--------|--------|
+ *   its clock                           |-s--s-s-|              of 4 parts in one
+ *                                         each stands for 4 intervals
+ *
+ * How long the thread has run meanwhile says the scheduler, so that its whole time stays known.
+ */
+#ifndef PIEPROFD_ATTACH_CLOCK_PAUSE_H
+#define PIEPROFD_ATTACH_CLOCK_PAUSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* All zeros: it runs all the time. */
+struct clock_pause {
+	unsigned parts;   /* in one of so many it runs; 0: as 1 */
+	bool paused;      /* now */
+	uint64_t began_ns; /* how long the thread had run when the pause began; 0: unknown */
+	uint64_t passed_ns; /* it has run for in pauses that are over */
+};
+
+/* The clock was stopped just now, and is about to go on. */
+void clock_pause_begin(struct clock_pause *pause, pid_t tid);
+void clock_pause_end(struct clock_pause *pause, pid_t tid);
+
+/* How long the thread has run in pauses, the one in force included. */
+uint64_t clock_pause_passed_ns(const struct clock_pause *pause, pid_t tid);
+
+/* What a sample stands for whose interval was that. */
+uint64_t clock_pause_stretch(const struct clock_pause *pause, uint64_t interval_ns);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What clocks cost a thread at its turns on a processor is looked at every so often, whether or not
+ * it has stopped: a thread whose turns use up what it earns hardly does. Where that is more than
+ * its part of the limit the clocks run in some slices of the time only (clock_breaks.h).
+ */
+#include "common/clock.h"
+#include "daemon/sample/pipeline.h"
+#include "daemon/sample/pipeline_thread.h"
+
+/* Between two looks at a thread whose clocks run all the time. */
+#define LOOK_NS (100 * NS_PER_MS)
+/* At a tick: a look takes some 3 us of ours. */
+#define LOOKS_MAX 16
+/* A slice is no shorter: to stop and start a clock on another processor interrupts it. */
+#define SLICE_NS (80 * NS_PER_MS)
+/* That, for both clocks of a thread that runs. */
+#define CHANGE_NS (40 * NS_PER_US)
+/* Of the limit; the rest is for stops. */
+#define TURNS_PART 0.5
+
+void pipeline_end_turns(struct pipeline_thread *thread, struct tracee *tracee)
+{
+	thread->breaks = (struct clock_breaks){ 0 };
+	tracee_resume_clocks(tracee, 1, false);
+}
+
+void pipeline_begin_turns(struct pipeline_thread *thread, struct tracee *tracee)
+{
+	thread->turns = (struct turn_account){ 0 };
+	thread->slice_ns = 0;
+	pipeline_end_turns(thread, tracee);
+}
+
+/* They are enabled: samples that stand for as much as those before are taken first. */
+static void set_clocks(struct pipeline *pipeline, struct pipeline_thread *thread,
+		       struct tracee *tracee, bool run)
+{
+	const struct clock_pause *pause = &tracee->events.pause;
+	unsigned parts = thread->breaks.parts;
+
+	if (run ? !pause->paused && clock_pause_stretch(pause, 1) == parts : pause->paused)
+		return;
+	pipeline_collect_system_time(pipeline, thread, tracee);
+	if (run) {
+		tracee_resume_clocks(tracee, parts, true);
+	} else {
+		tracee_pause_clocks(tracee);
+		governor_fill(&pipeline->governor, &thread->bucket,
+			      thread_events_running_ns(&tracee->events));
+	}
+	pipeline->lost_ns += (uint64_t)(thread->turns.run_part * CHANGE_NS);
+	governor_charge_turns(&thread->bucket, thread->turns.run_part * CHANGE_NS);
+}
+
+/* A signal may be under way, and its record counts as the clock has it now. */
+static bool may_change(const struct tracee *tracee)
+{
+	return !tracee->unstopped && !thread_events_pending(&tracee->events);
+}
+
+static bool is_due(struct pipeline *pipeline, const struct pipeline_thread *thread, uint64_t now_ns)
+{
+	if (clock_breaks_any(&thread->breaks))
+		return now_ns - thread->slice_ns >= SLICE_NS;
+	if (now_ns - thread->slice_ns < LOOK_NS || !pipeline->turn_looks ||
+	    thread->turns.round == pipeline->turn_round)
+		return false;
+	pipeline->turn_looks--;
+	return true;
+}
+
+void pipeline_begin_turn_looks(struct pipeline *pipeline)
+{
+	/* Some are left: all of the round had theirs. */
+	if (pipeline->turn_looks)
+		pipeline->turn_round++;
+	pipeline->turn_looks = LOOKS_MAX;
+}
+
+void pipeline_break_clocks(struct pipeline *pipeline, struct pipeline_thread *thread,
+			   struct tracee *tracee, uint64_t now_ns)
+{
+	if (!pipeline->switches.clock_ns || !is_due(pipeline, thread, now_ns))
+		return;
+	pipeline_charge_turns(pipeline, thread, tracee);
+	thread->turns.round = pipeline->turn_round;
+	if (tracee->unstopped && tracee->events.pause.paused) {
+		/* Its clocks are read another way from now on. */
+		thread->breaks = (struct clock_breaks){ 0 };
+		tracee_resume_clocks(tracee, 1, true);
+	}
+	if (!may_change(tracee))
+		return;
+	thread->slice_ns = now_ns;
+	set_clocks(pipeline, thread, tracee,
+		   clock_breaks_next(&thread->breaks, thread->turns.share,
+				     TURNS_PART * pipeline->governor.limit, &pipeline->random));
+}
