@@ -18,9 +18,9 @@
 
 /* All zeros: it runs all the time. */
 struct clock_pause {
-	unsigned parts;   /* in one of so many it runs; 0: as 1 */
-	bool paused;      /* now */
-	uint64_t began_ns; /* how long the thread had run when the pause began; 0: unknown */
+	unsigned parts;     /* in one of so many it runs; 0: as 1 */
+	bool paused;        /* now */
+	uint64_t began_ns;  /* how long the thread had run when the pause began; 0: unknown */
 	uint64_t passed_ns; /* it has run for in pauses that are over */
 };
 

@@ -18,7 +18,7 @@ struct kernel_clock {
 	int fd; /* -1: not open */
 	struct sampling_interval interval;
 	struct clock_pause pause; /* as its thread's other clock has it */
-	unsigned asked; /* how often kernel_clock_due() was, since it was varied */
+	unsigned asked;           /* how often kernel_clock_due() was, since it was varied */
 	struct event_ring ring;
 };
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /* Medians of so many: an odd number. */
-#define TURNS_EACH    101
-#define SLEEP_NS      20000
+#define TURNS_EACH 101
+#define SLEEP_NS   20000
 /* The interval of a clock that expires soon, of a tick: nearly every time before it. */
 #define SOON_PART     10
 #define USUAL_CLOCK   1000

@@ -40,10 +40,10 @@ enum breakpoint_type {
 };
 
 struct event_record {
-	unsigned source;     /* slot 0 to 3, or one of the above */
-	unsigned cpu;        /* the processor on which it happened */
-	remote_addr ip;      /* user instruction pointer at the event */
-	uint64_t time_ns;    /* CLOCK_MONOTONIC at the event */
+	unsigned source;  /* slot 0 to 3, or one of the above */
+	unsigned cpu;     /* the processor on which it happened */
+	remote_addr ip;   /* user instruction pointer at the event */
+	uint64_t time_ns; /* CLOCK_MONOTONIC at the event */
 	/* How long the thread has run on a CPU since this event was opened, or the clock was on. */
 	uint64_t running_ns;
 	uint64_t stands_for_ns; /* a clock record: CPU time of the thread; may be 0 */

@@ -496,12 +496,13 @@ static int borrow_slot(struct pipeline *pipeline, struct pipeline_thread *thread
 static void tick_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
 			     struct tracee *tracee, uint64_t now_ns)
 {
+	bool dear = pipeline_watching_is_dear(pipeline, thread);
 	int slot;
 
 	pipeline_collect_system_time(pipeline, thread, tracee);
 	return_slot(thread, system_time_expire(&thread->system, tracee, pipeline->cct,
-					       &pipeline->losses, now_ns));
-	if (!system_time_wants_slot(&thread->system))
+					       &pipeline->losses, now_ns, dear));
+	if (!system_time_wants_slot(&thread->system, dear))
 		return;
 	governor_fill(&pipeline->governor, &thread->bucket,
 		      thread_events_running_ns(&tracee->events));

@@ -65,6 +65,16 @@ static double turn_cost_ns(const struct pipeline *pipeline, const struct tracee 
 	return cost;
 }
 
+static void learn_shares(const struct pipeline *pipeline, struct turn_account *account,
+			 double turned, double clock_ns, double run_ns)
+{
+	double watch_ns = turned * (double)pipeline->switches.breakpoint_ns;
+	double part = fmin(run_ns / SHARE_RUN_NS, 1);
+
+	account->share += (clock_ns / run_ns - account->share) * part;
+	account->watch_share += (watch_ns / run_ns - account->watch_share) * part;
+}
+
 void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
 			   struct tracee *tracee)
 {
@@ -90,8 +100,7 @@ void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *th
 	clock_ns = turned * turn_cost_ns(pipeline, tracee);
 	account->run_part = fmin((double)run_ns / (double)(now_ns - last.looked_ns), 1);
 	if (run_ns)
-		account->share += (clock_ns / (double)run_ns - account->share) *
-				  fmin((double)run_ns / SHARE_RUN_NS, 1);
+		learn_shares(pipeline, account, turned, clock_ns, (double)run_ns);
 	/* A slice begins with a look, and ends with one. */
 	if (tracee->events.pause.paused)
 		clock_ns = 0;

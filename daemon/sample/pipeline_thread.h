@@ -18,8 +18,9 @@ struct turn_account {
 	uint64_t looked_ns; /* 0: never */
 	uint64_t armed_ns;  /* thread_events_armed_ns() by then */
 	uint64_t stops;     /* since then */
-	/* Of its CPU time, what turns take while its clocks run; of all time, how much it ran. */
-	double share, run_part;
+	/* Of its CPU time, what turns take while its clocks run, and what they would take beside
+	 * that with a breakpoint armed; of all time, how much it ran. */
+	double share, watch_share, run_part;
 	uint64_t round; /* of looks, in which it had its last */
 };
 
@@ -32,7 +33,7 @@ struct pipeline_thread {
 	struct unclocked_thread unclocked;
 	struct turn_account turns;
 	struct clock_breaks breaks;
-	uint64_t slice_ns; /* when that of its clocks began */
+	uint64_t slice_ns;   /* when that of its clocks began */
 	uint64_t stopped_ns; /* since sampling began or went on */
 	size_t times;        /* its entry in pipeline->threads */
 	uint64_t ticked_ns;  /* when a clock has stopped it last; 0: none has */
@@ -74,6 +75,9 @@ void pipeline_tick_turns(struct pipeline *pipeline, struct pipeline_thread *thre
 void pipeline_begin_turn_looks(struct pipeline *pipeline);
 void pipeline_break_clocks(struct pipeline *pipeline, struct pipeline_thread *thread,
 			   struct tracee *tracee, uint64_t now_ns);
+/* Would a breakpoint that waits in it use up what turns may cost? */
+bool pipeline_watching_is_dear(const struct pipeline *pipeline,
+			       const struct pipeline_thread *thread);
 /* Sampling begins, and ends, with the clocks stopped: they are to run all the time. */
 void pipeline_begin_turns(struct pipeline_thread *thread, struct tracee *tracee);
 void pipeline_end_turns(struct pipeline_thread *thread, struct tracee *tracee);

@@ -78,6 +78,12 @@ void pipeline_begin_turn_looks(struct pipeline *pipeline)
 	pipeline->turn_looks = LOOKS_MAX;
 }
 
+bool pipeline_watching_is_dear(const struct pipeline *pipeline,
+			       const struct pipeline_thread *thread)
+{
+	return thread->turns.watch_share > TURNS_PART * pipeline->governor.limit;
+}
+
 void pipeline_break_clocks(struct pipeline *pipeline, struct pipeline_thread *thread,
 			   struct tracee *tracee, uint64_t now_ns)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread's clocks, this one's, that run in a part of its time: what it ran, and what samples tell. */
+/* A thread's clocks, this one's, that run in a part of its time: what it ran, and what samples
+ * tell. */
 #include "attach/clock_pause.h"
 
 #include "attach/kernel_clock.h"

@@ -29,7 +29,9 @@ static void test_measured_once(void **state)
 
 static void check(uint64_t interval_ns, double expected)
 {
-	const struct switch_cost cost = { .clock_ns = 500, .soon_ns = 6000, .tick_ns = 4 * NS_PER_MS };
+	const struct switch_cost cost = { .clock_ns = 500,
+					  .soon_ns = 6000,
+					  .tick_ns = 4 * NS_PER_MS };
 	double cost_ns = switch_cost_of_clock(&cost, interval_ns);
 
 	assert_true(cost_ns > expected - 1 && cost_ns < expected + 1);
@@ -40,7 +42,8 @@ static void test_of_a_clock(void **state)
 	(void)state;
 	check(10 * NS_PER_MS, 500 + 6000 / 5);
 	check(1000 * NS_PER_SECOND, 500);
-	/* Of one as long as the ticks, half the time, from both sides; of a shorter one, nearly always.
+	/* Of one as long as the ticks, half the time, from both sides; of a shorter one, nearly
+	 * always.
 	 */
 	check(4 * NS_PER_MS, 3500);
 	check(4 * NS_PER_MS + 1, 3500);
