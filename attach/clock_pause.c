@@ -45,3 +45,8 @@ uint64_t clock_pause_stretch(const struct clock_pause *pause, uint64_t interval_
 {
 	return pause->parts > 1 ? pause->parts * interval_ns : interval_ns;
 }
+
+uint64_t clock_pause_period(const struct clock_pause *pause, uint64_t period_ns)
+{
+	return pause->density > 1 ? period_ns / pause->density : period_ns;
+}

@@ -7,6 +7,8 @@
  *   its clock                           |-s--s-s-|              of 4 parts in one
  *                                         each stands for 4 intervals
  *
+ * In these they may look more often: nearly as many samples are taken as would be without pauses.
+ *
  * How long the thread has run meanwhile says the scheduler, so that its whole time stays known.
  */
 #ifndef PIEPROFD_ATTACH_CLOCK_PAUSE_H
@@ -19,6 +21,7 @@
 /* All zeros: it runs all the time. */
 struct clock_pause {
 	unsigned parts;     /* in one of so many it runs; 0: as 1 */
+	unsigned density;   /* its intervals are the period's part of that; 0: as 1 */
 	bool paused;        /* now */
 	uint64_t began_ns;  /* how long the thread had run when the pause began; 0: unknown */
 	uint64_t passed_ns; /* it has run for in pauses that are over */
@@ -33,5 +36,8 @@ uint64_t clock_pause_passed_ns(const struct clock_pause *pause, pid_t tid);
 
 /* What a sample stands for whose interval was that. */
 uint64_t clock_pause_stretch(const struct clock_pause *pause, uint64_t interval_ns);
+
+/* How long its intervals are on average, where they were to be that long. */
+uint64_t clock_pause_period(const struct clock_pause *pause, uint64_t period_ns);
 
 #endif

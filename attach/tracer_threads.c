@@ -136,13 +136,27 @@ void tracee_pause_clocks(struct tracee *tracee)
 	kernel_clock_pause(&tracee->kernel_clock, &tracee->events.pause);
 }
 
-void tracee_resume_clocks(struct tracee *tracee, unsigned parts, bool enable)
+static void tracee_set_period(struct tracee *tracee, uint64_t period_ns)
 {
-	bool paused = tracee->events.pause.paused;
+	uint64_t own_ns = clock_pause_period(&tracee->events.pause, period_ns);
 
-	tracee->events.pause.parts = parts;
+	(void)thread_events_set_period(&tracee->events, own_ns);
+	kernel_clock_set_period(&tracee->kernel_clock, KERNEL_CLOCK_PERIOD(own_ns));
+}
+
+void tracee_resume_clocks(struct tracee *tracee, unsigned parts, unsigned density,
+			  uint64_t period_ns, bool enable)
+{
+	struct clock_pause *pause = &tracee->events.pause;
+	bool paused = pause->paused;
+	uint64_t own_ns = clock_pause_period(pause, period_ns);
+
+	pause->parts = parts;
+	pause->density = density;
+	if (clock_pause_period(pause, period_ns) != own_ns)
+		tracee_set_period(tracee, period_ns);
 	thread_events_resume_clock(&tracee->events, enable);
-	kernel_clock_resume(&tracee->kernel_clock, &tracee->events.pause, enable && paused);
+	kernel_clock_resume(&tracee->kernel_clock, pause, enable && paused);
 }
 
 void tracer_for_each(struct tracer *tracer, void (*visit)(void *context, struct tracee *tracee),
@@ -159,13 +173,16 @@ void tracer_enable_clocks(struct tracer *tracer, bool enable)
 		tracee_enable_clocks(tracee, enable);
 }
 
+uint64_t tracer_period_ns(const struct tracer *tracer)
+{
+	return tracer->period_ns;
+}
+
 void tracer_set_period(struct tracer *tracer, uint64_t period_ns)
 {
 	tracer->period_ns = period_ns;
 	/* They are parts of the old one. What is owed stays. */
 	tracer->user_rests.count = tracer->kernel_rests.count = 0;
-	tracee_table_each (&tracer->tracees, tracee) {
-		(void)thread_events_set_period(&tracee->events, period_ns);
-		kernel_clock_set_period(&tracee->kernel_clock, KERNEL_CLOCK_PERIOD(period_ns));
-	}
+	tracee_table_each (&tracer->tracees, tracee)
+		tracee_set_period(tracee, period_ns);
 }

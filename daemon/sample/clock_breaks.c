@@ -3,28 +3,20 @@
 
 #include "common/random.h"
 
-/* Fewer again only where that much is to spare: no to and fro. */
-#define SPARE 1.25
-
-static unsigned wanted_parts(unsigned parts, double share, double allowed)
+static unsigned next_parts(unsigned now, unsigned parts, unsigned fewer_parts)
 {
-	double least = allowed > 0 ? share / allowed : share > 0 ? CLOCK_BREAKS_PARTS_MAX : 1;
-
-	if (least > CLOCK_BREAKS_PARTS_MAX)
-		least = CLOCK_BREAKS_PARTS_MAX;
-	while (parts < least)
-		parts++;
-	while (parts > 1 && parts - 1 >= least * SPARE)
-		parts--;
-	return parts;
+	if (now < parts)
+		now = parts;
+	else if (now > fewer_parts)
+		now = fewer_parts;
+	return now < 1 ? 1 : now > CLOCK_BREAKS_PARTS_MAX ? CLOCK_BREAKS_PARTS_MAX : now;
 }
 
-bool clock_breaks_next(struct clock_breaks *breaks, double share, double allowed, uint64_t *random)
+bool clock_breaks_next(struct clock_breaks *breaks, unsigned parts, unsigned fewer_parts,
+		       uint64_t *random)
 {
-	unsigned parts = breaks->parts ? breaks->parts : 1;
-
-	if (++breaks->at >= parts) {
-		breaks->parts = wanted_parts(parts, share, allowed);
+	if (++breaks->at >= breaks->parts) {
+		breaks->parts = next_parts(breaks->parts, parts, fewer_parts);
 		breaks->at = 0;
 		breaks->chosen = (unsigned)random_below(random, breaks->parts);
 	}

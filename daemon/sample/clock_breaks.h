@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* A block lasts some 1.6 s then. What costs more goes beyond the limit, and is told. */
-#define CLOCK_BREAKS_PARTS_MAX 16
+#define CLOCK_BREAKS_PARTS_MAX 32
 
 /* All zeros: the clocks run all the time. */
 struct clock_breaks {
@@ -26,10 +26,11 @@ struct clock_breaks {
 };
 
 /*
- * The next slice begins. share: of the thread's CPU time, what its clocks take at turns while they
- * run; allowed: what they may. Do they run in it? random: the generator's state.
+ * The next slice begins. Do they run in it? A new block has at least so many slices, and with
+ * fewer_parts at most only so many: no to and fro. random: the generator's state.
  */
-bool clock_breaks_next(struct clock_breaks *breaks, double share, double allowed, uint64_t *random);
+bool clock_breaks_next(struct clock_breaks *breaks, unsigned parts, unsigned fewer_parts,
+		       uint64_t *random);
 
 /* Is there any slice in which they do not? */
 bool clock_breaks_any(const struct clock_breaks *breaks);

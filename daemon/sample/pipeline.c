@@ -537,6 +537,7 @@ void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t no
 
 	if (pipeline->idle)
 		return;
+	pipeline->period_ns = tracer_period_ns(tracer);
 	pipeline_begin_turn_looks(pipeline);
 	tracer_for_each(tracer, tick_thread, &tick);
 }
@@ -549,7 +550,7 @@ static void begin_thread(void *context, struct tracee *tracee)
 	if (!thread)
 		return;
 	pipeline_begin_waiting(pipeline, thread, tracee);
-	pipeline_begin_turns(thread, tracee);
+	pipeline_begin_turns(pipeline, thread, tracee);
 	unclocked_thread_begin(&thread->unclocked, pipeline->target->pid, tracee->id.tid,
 			       thread_events_running_ns(&tracee->events));
 }
@@ -572,12 +573,13 @@ static void cancel_thread(void *context, struct tracee *tracee)
 		pipeline_charge_turns(pipeline, thread, tracee);
 	unclocked_thread_measure(&pipeline->unclocked, &thread->unclocked, pipeline->target->pid,
 				 tracee->id.tid, thread_events_running_ns(&tracee->events));
-	pipeline_end_turns(thread, tracee);
+	pipeline_end_turns(pipeline, thread, tracee);
 }
 
 void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle)
 {
 	pipeline->idle = idle;
+	pipeline->period_ns = tracer_period_ns(tracer);
 	if (!idle)
 		unclocked_begin(&pipeline->unclocked, clock_now_ns());
 	tracer_for_each(tracer, idle ? cancel_thread : begin_thread, pipeline);

@@ -13,8 +13,8 @@
 #include <math.h>
 #include <unistd.h>
 
-/* Of less CPU time, the share of it that turns take is told in part only. */
-#define SHARE_RUN_NS (10.0 * NS_PER_MS)
+/* Of less CPU time, the rate of its turns is told in part only. */
+#define RATE_RUN_NS (10.0 * NS_PER_MS)
 
 void pipeline_account_stop(struct pipeline *pipeline, struct pipeline_thread *thread)
 {
@@ -65,16 +65,6 @@ static double turn_cost_ns(const struct pipeline *pipeline, const struct tracee 
 	return cost;
 }
 
-static void learn_shares(const struct pipeline *pipeline, struct turn_account *account,
-			 double turned, double clock_ns, double run_ns)
-{
-	double watch_ns = turned * (double)pipeline->switches.breakpoint_ns;
-	double part = fmin(run_ns / SHARE_RUN_NS, 1);
-
-	account->share += (clock_ns / run_ns - account->share) * part;
-	account->watch_share += (watch_ns / run_ns - account->watch_share) * part;
-}
-
 void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
 			   struct tracee *tracee)
 {
@@ -100,7 +90,8 @@ void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *th
 	clock_ns = turned * turn_cost_ns(pipeline, tracee);
 	account->run_part = fmin((double)run_ns / (double)(now_ns - last.looked_ns), 1);
 	if (run_ns)
-		learn_shares(pipeline, account, turned, clock_ns, (double)run_ns);
+		account->rate += (turned / (double)run_ns - account->rate) *
+				 fmin((double)run_ns / RATE_RUN_NS, 1);
 	/* A slice begins with a look, and ends with one. */
 	if (tracee->events.pause.paused)
 		clock_ns = 0;

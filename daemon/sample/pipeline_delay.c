@@ -42,5 +42,6 @@ static void delay_thread(void *context, struct tracee *tracee)
 
 void pipeline_delay_all(struct pipeline *pipeline, struct tracer *tracer)
 {
+	pipeline->period_ns = tracer_period_ns(tracer);
 	tracer_for_each(tracer, delay_thread, pipeline);
 }

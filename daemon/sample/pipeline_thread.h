@@ -18,10 +18,9 @@ struct turn_account {
 	uint64_t looked_ns; /* 0: never */
 	uint64_t armed_ns;  /* thread_events_armed_ns() by then */
 	uint64_t stops;     /* since then */
-	/* Of its CPU time, what turns take while its clocks run, and what they would take beside
-	 * that with a breakpoint armed; of all time, how much it ran. */
-	double share, watch_share, run_part;
-	uint64_t round; /* of looks, in which it had its last */
+	double rate;        /* turns in a nanosecond of its CPU time */
+	double run_part;    /* of all time, how much it ran */
+	uint64_t round;     /* of looks, in which it had its last */
 };
 
 struct pipeline_thread {
@@ -79,8 +78,10 @@ void pipeline_break_clocks(struct pipeline *pipeline, struct pipeline_thread *th
 bool pipeline_watching_is_dear(const struct pipeline *pipeline,
 			       const struct pipeline_thread *thread);
 /* Sampling begins, and ends, with the clocks stopped: they are to run all the time. */
-void pipeline_begin_turns(struct pipeline_thread *thread, struct tracee *tracee);
-void pipeline_end_turns(struct pipeline_thread *thread, struct tracee *tracee);
+void pipeline_begin_turns(const struct pipeline *pipeline, struct pipeline_thread *thread,
+			  struct tracee *tracee);
+void pipeline_end_turns(const struct pipeline *pipeline, struct pipeline_thread *thread,
+			struct tracee *tracee);
 
 /* The tracer's hook: a thread was not stopped when its clocks recorded this. */
 void pipeline_passed(void *context, struct tracee *tracee, const struct event_record *records,

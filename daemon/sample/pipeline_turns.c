@@ -13,23 +13,57 @@
 /* At a tick: a look takes some 3 us of ours. */
 #define LOOKS_MAX 16
 /* A slice is no shorter: to stop and start a clock on another processor interrupts it. */
-#define SLICE_NS (80 * NS_PER_MS)
+#define SLICE_NS (40 * NS_PER_MS)
 /* That, for both clocks of a thread that runs. */
 #define CHANGE_NS (40 * NS_PER_US)
 /* Of the limit; the rest is for stops. */
 #define TURNS_PART 0.5
+/* So much more may turns take before there are fewer slices again. */
+#define SPARE 1.25
+/* No denser: a ring holds what a tick's time may bring of both clocks. */
+#define DENSE_NS (1200 * NS_PER_US)
 
-void pipeline_end_turns(struct pipeline_thread *thread, struct tracee *tracee)
+/* How many times as often its clocks look as they would if they ran all the time. Sparse samples
+ * are the dearest: each turn costs as much until one comes, or twice that once it is near. */
+static unsigned density(const struct pipeline *pipeline, unsigned parts)
 {
-	thread->breaks = (struct clock_breaks){ 0 };
-	tracee_resume_clocks(tracee, 1, false);
+	uint64_t most = pipeline->period_ns / DENSE_NS;
+
+	return parts < most ? parts : most > 1 ? (unsigned)most : 1;
 }
 
-void pipeline_begin_turns(struct pipeline_thread *thread, struct tracee *tracee)
+/* In one slice of how many do turns at that rate cost no more than they may? */
+static unsigned parts_of(const struct pipeline *pipeline, const struct tracee *tracee, double rate)
+{
+	double allowed = TURNS_PART * pipeline->governor.limit;
+	unsigned parts = 1;
+
+	for (; parts < CLOCK_BREAKS_PARTS_MAX; parts++) {
+		uint64_t period_ns = pipeline->period_ns / density(pipeline, parts);
+		double cost = switch_cost_of_clock(&pipeline->switches, period_ns);
+
+		if (tracee->kernel_clock.fd >= 0)
+			cost += switch_cost_of_clock(&pipeline->switches,
+						     KERNEL_CLOCK_PERIOD(period_ns));
+		if (rate * cost <= allowed * parts)
+			break;
+	}
+	return parts;
+}
+
+void pipeline_end_turns(const struct pipeline *pipeline, struct pipeline_thread *thread,
+			struct tracee *tracee)
+{
+	thread->breaks = (struct clock_breaks){ 0 };
+	tracee_resume_clocks(tracee, 1, 1, pipeline->period_ns, false);
+}
+
+void pipeline_begin_turns(const struct pipeline *pipeline, struct pipeline_thread *thread,
+			  struct tracee *tracee)
 {
 	thread->turns = (struct turn_account){ 0 };
 	thread->slice_ns = 0;
-	pipeline_end_turns(thread, tracee);
+	pipeline_end_turns(pipeline, thread, tracee);
 }
 
 /* They are enabled: samples that stand for as much as those before are taken first. */
@@ -43,7 +77,8 @@ static void set_clocks(struct pipeline *pipeline, struct pipeline_thread *thread
 		return;
 	pipeline_collect_system_time(pipeline, thread, tracee);
 	if (run) {
-		tracee_resume_clocks(tracee, parts, true);
+		tracee_resume_clocks(tracee, parts, density(pipeline, parts), pipeline->period_ns,
+				     true);
 	} else {
 		tracee_pause_clocks(tracee);
 		governor_fill(&pipeline->governor, &thread->bucket,
@@ -81,7 +116,8 @@ void pipeline_begin_turn_looks(struct pipeline *pipeline)
 bool pipeline_watching_is_dear(const struct pipeline *pipeline,
 			       const struct pipeline_thread *thread)
 {
-	return thread->turns.watch_share > TURNS_PART * pipeline->governor.limit;
+	return thread->turns.rate * (double)pipeline->switches.breakpoint_ns >
+	       TURNS_PART * pipeline->governor.limit;
 }
 
 void pipeline_break_clocks(struct pipeline *pipeline, struct pipeline_thread *thread,
@@ -94,12 +130,14 @@ void pipeline_break_clocks(struct pipeline *pipeline, struct pipeline_thread *th
 	if (tracee->unstopped && tracee->events.pause.paused) {
 		/* Its clocks are read another way from now on. */
 		thread->breaks = (struct clock_breaks){ 0 };
-		tracee_resume_clocks(tracee, 1, true);
+		tracee_resume_clocks(tracee, 1, 1, pipeline->period_ns, true);
 	}
 	if (!may_change(tracee))
 		return;
 	thread->slice_ns = now_ns;
 	set_clocks(pipeline, thread, tracee,
-		   clock_breaks_next(&thread->breaks, thread->turns.share,
-				     TURNS_PART * pipeline->governor.limit, &pipeline->random));
+		   clock_breaks_next(&thread->breaks,
+				     parts_of(pipeline, tracee, thread->turns.rate),
+				     parts_of(pipeline, tracee, SPARE * thread->turns.rate),
+				     &pipeline->random));
 }

@@ -21,7 +21,7 @@
 
 #define PERIOD_NS NS_PER_MS
 /* Until the scheduler's account is up to date. */
-#define LATE_NS (10 * NS_PER_MS)
+#define LATE_NS (20 * NS_PER_MS)
 
 static uint64_t cpu_ns(void)
 {
@@ -52,6 +52,9 @@ static void test_stretch(void **state)
 	assert_int_equal(clock_pause_stretch(&pause, 10), 10);
 	pause.parts = 3;
 	assert_int_equal(clock_pause_stretch(&pause, 10), 30);
+	assert_int_equal(clock_pause_period(&pause, 10), 10);
+	pause.density = 2;
+	assert_int_equal(clock_pause_period(&pause, 10), 5);
 	/* One that is gone has run for no time more. */
 	pause = (struct clock_pause){ .passed_ns = 5 };
 	clock_pause_begin(&pause, INT32_MAX);
