@@ -25,7 +25,8 @@ struct kernel_clock {
 struct kernel_sample {
 	uint64_t time_ns;       /* CLOCK_MONOTONIC */
 	uint64_t stands_for_ns; /* CPU time of the thread, never 0 */
-	uint64_t running_ns;    /* how long the thread has run since the clock was on, or paused */
+	/* How long the thread has run since the clock was on, and for what its slices stand. */
+	uint64_t running_ns;
 	/*
 	 * To where the kernel will return: behind a system call's instruction, at
 	 * one that faulted. 0: from nowhere, the thread is yet to run.

@@ -213,15 +213,19 @@ void thread_events_pause_clock(struct thread_events *events)
 	if (events->clock_fd < 0 || events->pause.paused)
 		return;
 	(void)ioctl(events->clock_fd, PERF_EVENT_IOC_DISABLE, 0);
-	clock_pause_begin(&events->pause, events->tid);
+	clock_pause_begin(&events->pause, events->tid, event_running_ns(events->clock_fd));
 }
 
-void thread_events_resume_clock(struct thread_events *events, bool enable)
+void thread_events_resume_clock(struct thread_events *events, unsigned parts, bool enable)
 {
-	if (!events->pause.paused)
+	bool paused = events->pause.paused;
+
+	if (paused)
+		clock_pause_end(&events->pause, events->tid);
+	if (events->clock_fd < 0)
 		return;
-	clock_pause_end(&events->pause, events->tid);
-	if (enable && events->clock_fd >= 0)
+	clock_pause_slice(&events->pause, event_running_ns(events->clock_fd), parts);
+	if (paused && enable)
 		(void)ioctl(events->clock_fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 

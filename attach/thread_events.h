@@ -139,11 +139,11 @@ void thread_events_rearm(struct thread_events *events);
 /* Starts or stops the clock, and the sampling of memory. Safe on a running thread. */
 void thread_events_enable_clock(struct thread_events *events, bool enable);
 /*
- * A clock that is on pauses, and goes on; enable: false where it is off altogether by now. The same
- * again does nothing.
+ * A clock that is on pauses, and goes on or begins another slice, of so many parts; enable: false
+ * where it is off altogether by now.
  */
 void thread_events_pause_clock(struct thread_events *events);
-void thread_events_resume_clock(struct thread_events *events, bool enable);
+void thread_events_resume_clock(struct thread_events *events, unsigned parts, bool enable);
 /* 0 or a negative errno; the period stays as it was then. */
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns);
 /* Of a thread that was not stopped yet: its first interval is to be no shorter than that. */

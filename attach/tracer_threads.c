@@ -151,11 +151,10 @@ void tracee_resume_clocks(struct tracee *tracee, unsigned parts, unsigned densit
 	bool paused = pause->paused;
 	uint64_t own_ns = clock_pause_period(pause, period_ns);
 
-	pause->parts = parts;
 	pause->density = density;
 	if (clock_pause_period(pause, period_ns) != own_ns)
 		tracee_set_period(tracee, period_ns);
-	thread_events_resume_clock(&tracee->events, enable);
+	thread_events_resume_clock(&tracee->events, parts, enable);
 	kernel_clock_resume(&tracee->kernel_clock, pause, enable && paused);
 }
 

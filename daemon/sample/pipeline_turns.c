@@ -73,7 +73,7 @@ static void set_clocks(struct pipeline *pipeline, struct pipeline_thread *thread
 	const struct clock_pause *pause = &tracee->events.pause;
 	unsigned parts = thread->breaks.parts;
 
-	if (run ? !pause->paused && clock_pause_stretch(pause, 1) == parts : pause->paused)
+	if (run ? !pause->paused && (pause->parts > 1 ? pause->parts : 1) == parts : pause->paused)
 		return;
 	pipeline_collect_system_time(pipeline, thread, tracee);
 	if (run) {

@@ -44,24 +44,54 @@ static uint64_t run(uint64_t least_ns)
 	return passed_ns;
 }
 
+/* One that is gone: it has run for no time more. */
+#define NOBODY INT32_MAX
+
 static void test_stretch(void **state)
 {
 	struct clock_pause pause = { 0 };
 
 	(void)state;
 	assert_int_equal(clock_pause_stretch(&pause, 10), 10);
-	pause.parts = 3;
+	clock_pause_slice(&pause, 0, 3);
 	assert_int_equal(clock_pause_stretch(&pause, 10), 30);
 	assert_int_equal(clock_pause_period(&pause, 10), 10);
 	pause.density = 2;
 	assert_int_equal(clock_pause_period(&pause, 10), 5);
-	/* One that is gone has run for no time more. */
 	pause = (struct clock_pause){ .passed_ns = 5 };
-	clock_pause_begin(&pause, INT32_MAX);
-	assert_int_equal(clock_pause_passed_ns(&pause, INT32_MAX), 5);
-	clock_pause_end(&pause, INT32_MAX);
+	clock_pause_begin(&pause, NOBODY, 7);
+	assert_true(pause.paused);
+	assert_int_equal(clock_pause_passed_ns(&pause, NOBODY), 5);
+	clock_pause_end(&pause, NOBODY);
 	assert_false(pause.paused);
 	assert_int_equal(pause.passed_ns, 5);
+}
+
+/* Slices of which some have more of the thread's time than others, and pauses of any length. */
+static void test_stands_for_all(void **state)
+{
+	static const uint64_t slices[] = { 40, 40, 10, 50, 40 },
+			      pauses[] = { 0, 60, 360, 200, 120 };
+	struct clock_pause pause = { 0 };
+	uint64_t clock_ns = 0, ran_ns, stands_ns;
+
+	(void)state;
+	for (unsigned i = 0; i < 500; i++) {
+		pause.passed_ns += pauses[i % 5] * NS_PER_MS;
+		clock_pause_slice(&pause, clock_ns, 5);
+		clock_ns += slices[i * 3 % 5] * NS_PER_MS;
+		clock_pause_begin(&pause, NOBODY, clock_ns);
+		clock_pause_end(&pause, NOBODY);
+	}
+	ran_ns = clock_ns + pause.passed_ns;
+	stands_ns = clock_pause_represented_ns(&pause, clock_ns);
+	/* By less than one block and its pause, of 500. */
+	assert_in_range(stands_ns, ran_ns - 400 * NS_PER_MS, ran_ns + 400 * NS_PER_MS);
+	/* And as it was when there are no more pauses. */
+	clock_pause_slice(&pause, clock_ns, 1);
+	assert_int_equal(clock_pause_stretch(&pause, 10), 10);
+	assert_in_range(clock_pause_represented_ns(&pause, clock_ns + 100), stands_ns + 99,
+			stands_ns + 101);
 }
 
 static void test_one_part_of_three(void **state)
@@ -85,8 +115,7 @@ static void test_one_part_of_three(void **state)
 	assert_int_equal(thread_events_drain(&events, &record, 1), 0);
 	running_ns = thread_events_running_ns(&events);
 	assert_in_range(running_ns, off_ns - LATE_NS, off_ns + LATE_NS);
-	events.pause.parts = 3;
-	thread_events_resume_clock(&events, true);
+	thread_events_resume_clock(&events, 3, true);
 	on_ns = run(20 * PERIOD_NS);
 	thread_events_pause_clock(&events);
 	kernel_clock_pause(&kernel, &events.pause);
@@ -95,7 +124,6 @@ static void test_one_part_of_three(void **state)
 	assert_in_range(running_ns, on_ns + off_ns - LATE_NS, on_ns + off_ns + LATE_NS);
 	while (thread_events_drain(&events, &record, 1)) {
 		assert_true(record.running_ns + LATE_NS > off_ns);
-		assert_int_equal(record.stands_for_ns % 3, 0);
 		sampled_ns += record.stands_for_ns;
 	}
 	assert_sampled(sampled_ns > on_ns && sampled_ns < 6 * on_ns);
@@ -106,6 +134,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stretch),
+		cmocka_unit_test(test_stands_for_all),
 		cmocka_unit_test(test_one_part_of_three),
 	};
 
