@@ -78,7 +78,7 @@ void pipeline_break_clocks(struct pipeline *pipeline, struct pipeline_thread *th
 bool pipeline_watching_is_dear(const struct pipeline *pipeline,
 			       const struct pipeline_thread *thread);
 /* Sampling begins, and ends, with the clocks stopped: they are to run all the time. */
-void pipeline_begin_turns(const struct pipeline *pipeline, struct pipeline_thread *thread,
+void pipeline_begin_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
 			  struct tracee *tracee);
 void pipeline_end_turns(const struct pipeline *pipeline, struct pipeline_thread *thread,
 			struct tracee *tracee);

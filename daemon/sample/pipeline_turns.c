@@ -16,6 +16,8 @@
 #define SLICE_NS (40 * NS_PER_MS)
 /* That, for both clocks of a thread that runs. */
 #define CHANGE_NS (40 * NS_PER_US)
+/* Of less CPU time nothing is told. */
+#define LIFE_MIN_NS NS_PER_MS
 /* Of the limit; the rest is for stops. */
 #define TURNS_PART 0.5
 /* So much more may turns take before there are fewer slices again. */
@@ -56,14 +58,6 @@ void pipeline_end_turns(const struct pipeline *pipeline, struct pipeline_thread 
 {
 	thread->breaks = (struct clock_breaks){ 0 };
 	tracee_resume_clocks(tracee, 1, 1, pipeline->period_ns, false);
-}
-
-void pipeline_begin_turns(const struct pipeline *pipeline, struct pipeline_thread *thread,
-			  struct tracee *tracee)
-{
-	thread->turns = (struct turn_account){ 0 };
-	thread->slice_ns = 0;
-	pipeline_end_turns(pipeline, thread, tracee);
 }
 
 /* They are enabled: samples that stand for as much as those before are taken first. */
@@ -120,6 +114,35 @@ bool pipeline_watching_is_dear(const struct pipeline *pipeline,
 	       TURNS_PART * pipeline->governor.limit;
 }
 
+static void next_slice(struct pipeline *pipeline, struct pipeline_thread *thread,
+		       struct tracee *tracee, uint64_t now_ns)
+{
+	thread->slice_ns = now_ns;
+	set_clocks(pipeline, thread, tracee,
+		   clock_breaks_next(&thread->breaks,
+				     parts_of(pipeline, tracee, thread->turns.rate),
+				     parts_of(pipeline, tracee, SPARE * thread->turns.rate),
+				     &pipeline->random));
+}
+
+void pipeline_begin_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
+			  struct tracee *tracee)
+{
+	struct turn_account *turns = &thread->turns;
+
+	*turns = (struct turn_account){ 0 };
+	thread->slice_ns = 0;
+	pipeline_end_turns(pipeline, thread, tracee);
+	if (!pipeline->switches.clock_ns || tracee->unstopped)
+		return;
+	pipeline_charge_turns(pipeline, thread, tracee);
+	/* What it did so far it is likely to do on. */
+	if (turns->run_ns < LIFE_MIN_NS)
+		return;
+	turns->rate = (double)turns->turns / (double)turns->run_ns;
+	next_slice(pipeline, thread, tracee, turns->looked_ns);
+}
+
 void pipeline_break_clocks(struct pipeline *pipeline, struct pipeline_thread *thread,
 			   struct tracee *tracee, uint64_t now_ns)
 {
@@ -134,10 +157,5 @@ void pipeline_break_clocks(struct pipeline *pipeline, struct pipeline_thread *th
 	}
 	if (!may_change(tracee))
 		return;
-	thread->slice_ns = now_ns;
-	set_clocks(pipeline, thread, tracee,
-		   clock_breaks_next(&thread->breaks,
-				     parts_of(pipeline, tracee, thread->turns.rate),
-				     parts_of(pipeline, tracee, SPARE * thread->turns.rate),
-				     &pipeline->random));
+	next_slice(pipeline, thread, tracee, now_ns);
 }
