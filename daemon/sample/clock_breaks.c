@@ -15,7 +15,8 @@ static unsigned next_parts(unsigned now, unsigned parts, unsigned fewer_parts)
 bool clock_breaks_next(struct clock_breaks *breaks, unsigned parts, unsigned fewer_parts,
 		       uint64_t *random)
 {
-	if (++breaks->at >= breaks->parts) {
+	/* By far too many: the thread does something else by now. */
+	if (++breaks->at >= breaks->parts || 2 * fewer_parts <= breaks->parts) {
 		breaks->parts = next_parts(breaks->parts, parts, fewer_parts);
 		breaks->at = 0;
 		breaks->chosen = (unsigned)random_below(random, breaks->parts);

@@ -26,8 +26,9 @@ struct clock_breaks {
 };
 
 /*
- * The next slice begins. Do they run in it? A new block has at least so many slices, and with
- * fewer_parts at most only so many: no to and fro. random: the generator's state.
+ * The next slice begins. Do they run in it? A new block has at least so many slices, and at most
+ * fewer_parts, no less: no to and fro. Where half as many as it has would do, it ends at once.
+ * random: the generator's state.
  */
 bool clock_breaks_next(struct clock_breaks *breaks, unsigned parts, unsigned fewer_parts,
 		       uint64_t *random);

@@ -76,7 +76,10 @@ static void test_there_and_back(void **state)
 	for (unsigned i = 0; i < 100; i++)
 		(void)clock_breaks_next(&breaks, 3, 4, &random);
 	assert_int_equal(breaks.parts, 4);
-	(void)count_runs(&breaks, 1, 100);
+	/* Half as many, or fewer: at once. */
+	(void)clock_breaks_next(&breaks, 1, 2, &random);
+	assert_int_equal(breaks.parts, 2);
+	assert_true(clock_breaks_next(&breaks, 1, 1, &random));
 	assert_false(clock_breaks_any(&breaks));
 	assert_int_equal(count_runs(&breaks, 1, 100), 100);
 	(void)count_runs(&breaks, 1000, 100);
