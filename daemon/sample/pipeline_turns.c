@@ -70,14 +70,16 @@ static void set_clocks(struct pipeline *pipeline, struct pipeline_thread *thread
 	if (run ? !pause->paused && (pause->parts > 1 ? pause->parts : 1) == parts : pause->paused)
 		return;
 	pipeline_collect_system_time(pipeline, thread, tracee);
-	if (run) {
+	if (run)
 		tracee_resume_clocks(tracee, parts, density(pipeline, parts), pipeline->period_ns,
 				     true);
-	} else {
+	else
 		tracee_pause_clocks(tracee);
-		governor_fill(&pipeline->governor, &thread->bucket,
-			      thread_events_running_ns(&tracee->events));
-	}
+	governor_fill(&pipeline->governor, &thread->bucket,
+		      thread_events_running_ns(&tracee->events));
+	/* A period of its own has begun anew: no stop of it comes unearned. */
+	if (run)
+		pipeline_delay_first(pipeline, thread, tracee);
 	pipeline->lost_ns += (uint64_t)(thread->turns.run_part * CHANGE_NS);
 	governor_charge_turns(&thread->bucket, thread->turns.run_part * CHANGE_NS);
 }
