@@ -3,20 +3,20 @@
 #include "daemon/sample/pipeline.h"
 #include "daemon/sample/pipeline_thread.h"
 
-void pipeline_delay_first(const struct pipeline *pipeline, const struct pipeline_thread *thread,
-			  struct tracee *tracee)
-{
-	uint64_t wait_ns = governor_first_wait_ns(&pipeline->governor, &thread->bucket);
-
-	thread_events_delay_first(&tracee->events, wait_ns);
-}
-
 /* Of CPU time to come, what a clock that pauses sees. */
 static uint64_t clocked_part_ns(const struct tracee *tracee, uint64_t run_ns)
 {
 	unsigned parts = tracee->events.pause.parts;
 
 	return parts > 1 ? run_ns / parts : run_ns;
+}
+
+void pipeline_delay_first(const struct pipeline *pipeline, const struct pipeline_thread *thread,
+			  struct tracee *tracee)
+{
+	uint64_t wait_ns = governor_first_wait_ns(&pipeline->governor, &thread->bucket);
+
+	thread_events_delay_first(&tracee->events, clocked_part_ns(tracee, wait_ns));
 }
 
 void pipeline_delay_clock(const struct pipeline *pipeline, const struct pipeline_thread *thread,

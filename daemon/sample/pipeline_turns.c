@@ -16,8 +16,8 @@
 #define SLICE_NS (40 * NS_PER_MS)
 /* That, for both clocks of a thread that runs. */
 #define CHANGE_NS (40 * NS_PER_US)
-/* Of less CPU time nothing is told. */
-#define LIFE_MIN_NS NS_PER_MS
+/* Of less CPU time, most of it may have been the start of a program: nothing is told. */
+#define LIFE_MIN_NS NS_PER_SECOND
 /* Of the limit; the rest is for stops. */
 #define TURNS_PART 0.5
 /* So much more may turns take before there are fewer slices again. */
