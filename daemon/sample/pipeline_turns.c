@@ -19,7 +19,7 @@
 /* Of less CPU time, most of it may have been the start of a program: nothing is told. */
 #define LIFE_MIN_NS NS_PER_SECOND
 /* Of the limit; the rest is for stops. */
-#define TURNS_PART 0.5
+#define TURNS_PART 0.3
 /* So much more may turns take before there are fewer slices again. */
 #define SPARE 1.25
 /* No denser: a ring holds what a tick's time may bring of both clocks. */
