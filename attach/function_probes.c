@@ -13,12 +13,21 @@
 /* Between two looks, threads may come and go: so many are read in all. */
 #define STACKS_READ_MAX (2 * FUNCTION_THREADS_MAX)
 
+/* In the interpreter's handlers, and in an evaluation loop that runs one call. */
+static const char *const programs[] = { "on_function", "on_loop" };
+#define PROGRAMS (sizeof(programs) / sizeof(programs[0]))
+
 int mpi_probes_choose_functions(struct mpi_probes *probes)
 {
 	static const char *const maps[] = { "function_stacks", "function_codes" };
-	struct bpf_program *program =
-		bpf_object__find_program_by_name(probes->object, "on_function");
-	int error = program ? bpf_program__set_autoload(program, probes->functions) : -ENOENT;
+	int error = 0;
+
+	for (size_t i = 0; i < PROGRAMS && !error; i++) {
+		struct bpf_program *program =
+			bpf_object__find_program_by_name(probes->object, programs[i]);
+
+		error = program ? bpf_program__set_autoload(program, probes->functions) : -ENOENT;
+	}
 
 	/* Some megabytes that would be of no use. */
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !error && !probes->functions;
@@ -32,11 +41,18 @@ int mpi_probes_choose_functions(struct mpi_probes *probes)
 
 int mpi_probes_find_functions(struct mpi_probes *probes)
 {
-	struct bpf_program *program =
-		bpf_object__find_program_by_name(probes->object, "on_function");
+	int *const fds[PROGRAMS] = { &probes->function_fd, &probes->function_loop_fd };
 
 	if (!probes->functions)
 		return 0;
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		struct bpf_program *program =
+			bpf_object__find_program_by_name(probes->object, programs[i]);
+
+		if (!program)
+			return -ENOENT;
+		*fds[i] = bpf_program__fd(program);
+	}
 	probes->function_stacks_fd =
 		bpf_object__find_map_fd_by_name(probes->object, "function_stacks");
 	probes->function_codes_fd =
@@ -45,10 +61,9 @@ int mpi_probes_find_functions(struct mpi_probes *probes)
 		bpf_object__find_map_fd_by_name(probes->object, "function_configs");
 	probes->function_counters_fd =
 		bpf_object__find_map_fd_by_name(probes->object, "function_counters");
-	if (!program || probes->function_stacks_fd < 0 || probes->function_codes_fd < 0 ||
+	if (probes->function_stacks_fd < 0 || probes->function_codes_fd < 0 ||
 	    probes->function_configs_fd < 0 || probes->function_counters_fd < 0)
 		return -ENOENT;
-	probes->function_fd = bpf_program__fd(program);
 	return 0;
 }
 
@@ -68,7 +83,13 @@ int function_probes_set(struct mpi_probes *probes, unsigned slot, pid_t pid, int
 	struct probed_process *process = &probes->processes[slot];
 	uint64_t offsets[FUNCTION_PLACES_MAX], cookies[FUNCTION_PLACES_MAX];
 	char path[PROBE_PATH_BYTES];
-	const struct probe probe = { .pid = pid, .path = path, .program_fd = probes->function_fd };
+	bool loop = count && (places[0].kind == FUNCTION_PROBE_CALL ||
+			      places[0].kind == FUNCTION_PROBE_RETURN);
+	const struct probe probe = {
+		.pid = pid,
+		.path = path,
+		.program_fd = loop ? probes->function_loop_fd : probes->function_fd,
+	};
 	size_t at_once = probes->by_links ? count : 1;
 
 	if (!probes->functions)
@@ -79,7 +100,8 @@ int function_probes_set(struct mpi_probes *probes, unsigned slot, pid_t pid, int
 	for (size_t i = 0; i < count; i++) {
 		offsets[i] = places[i].file_offset;
 		cookies[i] = probe_cookie(slot, span) |
-			     FUNCTION_COOKIE(places[i].kind, places[i].frame_register) |
+			     FUNCTION_COOKIE(places[i].kind, places[i].number) |
+			     FUNCTION_COOKIE_FROM_ABOVE(places[i].above) |
 			     (places[i].stepped ? FUNCTION_COOKIE_STEPPED : 0);
 	}
 	for (size_t i = 0; i < count; i += at_once) {

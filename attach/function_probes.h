@@ -20,8 +20,9 @@
 struct function_place {
 	uint64_t file_offset;
 	enum function_probe_kind kind;
-	unsigned frame_register; /* that has the frame there, of enum register_id */
-	bool stepped;            /* the kernel has to single-step there: counted by itself */
+	unsigned number; /* of enum register_id: that has the frame there, or what is returned */
+	unsigned above;  /* bytes from the stack pointer to where it was at the entry */
+	bool stepped;    /* the kernel has to single-step there: counted by itself */
 };
 
 /* Of a process that has a place (mpi_probes_add()). An epoch of 0: nothing is recorded. 0 or a
@@ -29,7 +30,8 @@ struct function_place {
 __attribute__((warn_unused_result)) int function_probes_configure(
 	struct mpi_probes *probes, unsigned slot, const struct function_config *config);
 
-/* Its interpreter is in file fd. 0 or a negative errno: then none is set. */
+/* Its interpreter is in file fd. 0 or a negative errno: then none is set. All
+ * places are of handlers, or all of an evaluation loop. */
 __attribute__((warn_unused_result)) int function_probes_set(struct mpi_probes *probes,
 							    unsigned slot, pid_t pid, int fd,
 							    const struct function_place *places,

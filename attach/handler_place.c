@@ -60,8 +60,7 @@ static bool jumps(const ZydisDecodedInstruction *decoded)
 static bool is_emulated(const ZydisDecodedInstruction *decoded)
 {
 	return decoded->meta.category != ZYDIS_CATEGORY_RET && jumps(decoded) &&
-	       decoded->attributes & ZYDIS_ATTRIB_IS_RELATIVE &&
-	       decoded->mnemonic != ZYDIS_MNEMONIC_LOOP &&
+	       decoded->raw.imm[0].is_relative && decoded->mnemonic != ZYDIS_MNEMONIC_LOOP &&
 	       decoded->mnemonic != ZYDIS_MNEMONIC_LOOPE &&
 	       decoded->mnemonic != ZYDIS_MNEMONIC_LOOPNE &&
 	       decoded->mnemonic != ZYDIS_MNEMONIC_JRCXZ &&

@@ -53,8 +53,8 @@ struct mpi_probes {
 	int fault_targets_fd;
 	int *fault_links; /* one for each processor and counter */
 	size_t fault_link_count;
-	int function_fd, function_stacks_fd, function_codes_fd, function_configs_fd,
-		function_counters_fd;
+	int function_fd, function_loop_fd, function_stacks_fd, function_codes_fd,
+		function_configs_fd, function_counters_fd;
 	struct bpf_link *switch_links[2];
 	bool by_links; /* MPI_PROBES_LINK */
 	int uprobe_type;

@@ -9,6 +9,7 @@ void frame_places_of(const struct python_runtime *runtime, struct frame_places *
 	struct frame_places places = {
 		.offsets = &runtime->layout.offsets,
 		.interpreters = runtime->interpreters,
+		.current_thread = runtime->current_thread,
 		.thread_bytes = runtime->sizes.thread,
 		.frame_bytes = runtime->sizes.frame,
 		.cframe_bytes = runtime->sizes.cframe,

@@ -16,8 +16,9 @@ struct python_offsets;
 struct python_runtime;
 
 struct frame_places {
-	const struct python_offsets *offsets;           /* borrowed */
-	remote_addr interpreters;                       /* of the pointer to the first one */
+	const struct python_offsets *offsets; /* borrowed */
+	remote_addr interpreters;             /* of the pointer to the first one */
+	remote_addr current_thread; /* to 3.11: of the pointer to the one that runs; 0: unknown */
 	size_t thread_bytes, frame_bytes, cframe_bytes; /* from their starts; cframe: 0 to 3.10 */
 	/* Words that say who holds the GIL and whether the collector is at work, now. */
 	struct address_range words[FRAME_PLACES_WORDS_MAX];

@@ -186,13 +186,16 @@ static void parse_iterator(const struct python_runtime *runtime, struct iterator
 	switch (layout) {
 	case LAYOUT_SIZED:
 		step->index = (int64_t)first;
+		step->iterator->container = second;
 		set_position(step, step->index);
 		go_on(step, STAGE_SIZE, second);
 		break;
 	case LAYOUT_UNSIZED:
+		step->iterator->container = second;
 		set_position(step, (int64_t)first);
 		break;
 	case LAYOUT_REVERSED:
+		step->iterator->container = second;
 		set_position(step, (int64_t)first);
 		if (first < INT64_MAX)
 			set_remaining(step, (int64_t)first + 1);
@@ -216,6 +219,7 @@ static void parse_iterator(const struct python_runtime *runtime, struct iterator
 		if (layout == LAYOUT_RANGE) {
 			parse_range(runtime, step);
 		} else if (layout == LAYOUT_DICT || layout == LAYOUT_SET) {
+			step->iterator->container = first;
 			set_position(step, (int64_t)field_u64(bytes, FIELD_3));
 			set_remaining(step,
 				      (int64_t)field_u64(bytes, layout == LAYOUT_DICT ? FIELD_5
@@ -297,6 +301,8 @@ int iterators_read(const struct python_runtime *runtime, struct iterator_types *
 		/* 3.15: of a list or tuple with an index beside it, only the size is to be read. */
 		bool indexed = iterators[i]->position_known;
 
+		if (indexed)
+			iterators[i]->container = iterators[i]->object;
 		steps[i] = (struct step){
 			.iterator = iterators[i],
 			.stage = indexed ? STAGE_SIZE : STAGE_ITERATOR,

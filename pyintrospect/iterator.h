@@ -44,6 +44,9 @@ struct operand_iterator {
 	 */
 	int64_t position;
 	int64_t remaining; /* elements that are still to come, or ITERATOR_UNKNOWN */
+	/* What it goes over: a sequence, dict or set, by way of enumerate() and its like, too; 0:
+	 * not known. */
+	remote_addr container;
 };
 
 /* From here on a loop over a list or tuple keeps it with an index, and has no iterator. */

@@ -20,6 +20,8 @@
  *
  * The first time that a thread is met, its frames are put on the stack: they began before.
  *
+ * To 3.10 the evaluation loop runs one call each time: see function_loop.h.
+ *
  * A call is known by its frame. All that is read is the target's: frames are followed so many times
  * at most, and what a call cannot be taken for is passed over.
  */
@@ -274,12 +276,13 @@ static __noinline __u32 announce_code(__u32 slot, __u32 span, __u64 code, __u64 
 }
 
 /* Another code object may lie there later: not with all of the same names. */
-static __always_inline __u64 identity_of_names(const __u64 *names)
+static __always_inline __u64 identity_of_names(const __u64 *names, __u32 count)
 {
 	__u64 identity = 0;
 
+	/* What lies behind them may change. */
 	for (__u32 i = 0; i < FUNCTION_NAME_WORDS; i++)
-		identity = (identity ^ names[i]) * 0x9e3779b97f4a7c15ull;
+		identity = (identity ^ (i < count ? names[i] : 0)) * 0x9e3779b97f4a7c15ull;
 	return identity;
 }
 
@@ -300,7 +303,7 @@ static __noinline __u32 look_at_code(struct function_event *event, __u64 frame)
 		event->code = 0;
 		return FUNCTION_UNWANTED;
 	}
-	event->identity = identity_of_names(names);
+	event->identity = identity_of_names(names, event->config->name_words);
 	key.code = code;
 	key.slot = event->slot;
 	known = bpf_map_lookup_elem(&function_codes, &key);
@@ -392,8 +395,10 @@ static __always_inline struct function_stack *stack_of(struct function_event *ev
 		stack->slot = (__u16)event->slot;
 		stack->span = (__u16)event->span;
 		stack->tid = own_number(id);
+		stack->met_sp = event->sp;
 		event->stack = stack;
-		seed_stack(event);
+		if (event->config->met_frames)
+			seed_stack(event);
 	}
 	return stack;
 }
@@ -517,19 +522,26 @@ static __always_inline int raise_in_function(struct function_event *event, __u64
 	return 0;
 }
 
-static __always_inline int see_function(struct function_event *event, struct pt_regs *context,
-					__u64 cookie)
+/* Whether anything is to be recorded of the process; fills config. */
+static __always_inline int is_recorded(struct function_event *event, __u64 cookie)
 {
-	__u64 id = bpf_get_current_pid_tgid();
 	struct mpi_target *target = bpf_map_lookup_elem(&targets, &event->slot);
-	__u32 kind = FUNCTION_COOKIE_KIND(cookie);
 
 	event->config = bpf_map_lookup_elem(&function_configs, &event->slot);
 	if (!target || !event->config)
 		return 0;
 	if (cookie & FUNCTION_COOKIE_STEPPED)
 		__sync_fetch_and_add(&event->counts->stepped, 1);
-	if (!target->recording || !event->config->epoch)
+	return target->recording && event->config->epoch;
+}
+
+static __always_inline int see_function(struct function_event *event, struct pt_regs *context,
+					__u64 cookie)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 kind = FUNCTION_COOKIE_KIND(cookie);
+
+	if (!is_recorded(event, cookie))
 		return 0;
 	if (kind == FUNCTION_PROBE_COMPILED) {
 		__sync_fetch_and_add(&event->counts->compiled, 1);
@@ -556,28 +568,42 @@ static __always_inline int is_timed(__u64 now_ns)
 	return (now_ns * 0x9e3779b97f4a7c15ull) >> 32 < (1ull << 32) / FUNCTION_TIMED_EACH;
 }
 
+/* Of all programs that probes of functions run: NULL where it is not known whose it is. */
+static __always_inline struct function_counts *count_trap(struct function_event *event)
+{
+	event->counts = bpf_map_lookup_elem(&function_counters, &event->slot);
+	if (event->counts)
+		__sync_fetch_and_add(&event->counts->traps, 1);
+	return event->counts;
+}
+
+static __always_inline void time_trap(struct function_event *event)
+{
+	__u64 ns;
+
+	if (!is_timed(event->now_ns))
+		return;
+	ns = bpf_ktime_get_ns() - event->now_ns;
+	if (ns <= FUNCTION_TIMED_MAX_NS) {
+		__sync_fetch_and_add(&event->counts->timed, 1);
+		__sync_fetch_and_add(&event->counts->timed_ns, ns);
+	}
+}
+
 SEC("kprobe")
 int on_function(struct pt_regs *context)
 {
-	__u64 cookie = bpf_get_attach_cookie(context), ns;
+	__u64 cookie = bpf_get_attach_cookie(context);
 	struct function_event event = {
 		.now_ns = bpf_ktime_get_ns(),
 		.slot = COOKIE_SLOT(cookie),
 		.span = COOKIE_FUNCTION(cookie),
 	};
 
-	event.counts = bpf_map_lookup_elem(&function_counters, &event.slot);
-	if (!event.counts)
+	if (!count_trap(&event))
 		return 0;
-	__sync_fetch_and_add(&event.counts->traps, 1);
 	(void)see_function(&event, context, cookie);
-	if (!is_timed(event.now_ns))
-		return 0;
-	ns = bpf_ktime_get_ns() - event.now_ns;
-	if (ns <= FUNCTION_TIMED_MAX_NS) {
-		__sync_fetch_and_add(&event.counts->timed, 1);
-		__sync_fetch_and_add(&event.counts->timed_ns, ns);
-	}
+	time_trap(&event);
 	return 0;
 }
 

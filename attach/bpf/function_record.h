@@ -23,6 +23,10 @@
 #define FUNCTION_COOKIE_REGISTER(cookie) ((__u32)((cookie) >> 44) & 0xf)
 #define FUNCTION_COOKIE(kind, number)    ((__u64)(kind) << 40 | (__u64)(number) << 44)
 #define FUNCTION_COOKIE_STEPPED          (1ull << 48)
+/* Above it, how far the stack pointer is from where it was at the entry, in words. */
+#define FUNCTION_COOKIE_ABOVE(cookie)    (((cookie) >> 49) * 8)
+#define FUNCTION_COOKIE_FROM_ABOVE(size) ((__u64)(size) / 8 << 49)
+#define FUNCTION_ABOVE_MAX               (((1u << 15) - 1) * 8) /* that it has room for */
 
 enum function_probe_kind {
 	FUNCTION_PROBE_ENTER, /* RESUME: a call begins, or goes on */
@@ -32,6 +36,10 @@ enum function_probe_kind {
 	FUNCTION_PROBE_TRACEBACK,
 	/* ENTER_EXECUTOR: what the interpreter has compiled itself goes on, past all handlers. */
 	FUNCTION_PROBE_COMPILED,
+	/* Of an evaluation loop that runs one call: it is entered, and the register has the frame;
+	 * it is left, and the register has what it returns. */
+	FUNCTION_PROBE_CALL,
+	FUNCTION_PROBE_RETURN,
 };
 
 enum function_verdict {
@@ -91,13 +99,18 @@ struct function_config {
 	__u32 epoch;      /* calls of an earlier one are forgotten; 0: nothing is recorded */
 	__u32 frame_code; /* offsets */
 	__u32 frame_previous;
-	__u32 frame_owner; /* a byte */
-	__u32 unused;
-	__u32 code_names;   /* of FUNCTION_NAME_WORDS pointers in a code object */
+	__u32 frame_owner;  /* a byte */
+	__u32 thread_frame; /* to 3.10: of the innermost frame in a PyThreadState */
+	__u32 code_names;   /* of name_words pointers in a code object */
+	__u32 name_words;   /* FUNCTION_NAME_WORDS at most */
 	__u32 object_frame; /* of its frame in a PyFrameObject */
 	__u32 depth_max;    /* deeper ones are counted alone */
 	__u64 least_ns;     /* likewise shorter ones */
 	__u64 begin_ns;     /* recorded since then */
+	/* Of the pointer to the PyThreadState that runs; 0: it is not needed, or not known. */
+	__u64 current_thread;
+	__u32 met_frames; /* frames of a thread that is met are put on its stack */
+	__u32 unused;
 };
 
 struct function_counts {
@@ -140,6 +153,7 @@ struct function_stack {
 	__u32 undecided; /* of them: their verdict was not known */
 	__u32 tid;
 	__u16 slot, span;
+	__u64 met_sp; /* of the call that it was met by: those that had begun are above */
 	struct function_call calls[FUNCTION_DEPTH_MAX];
 };
 

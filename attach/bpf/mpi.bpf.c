@@ -483,6 +483,7 @@ int on_return(struct pt_regs *context)
 #include "attach/bpf/span.h"
 /* After that, whose maps it uses. */
 #include "attach/bpf/function.h"
+#include "attach/bpf/function_loop.h"
 #include "attach/bpf/switch.h"
 
 #include "attach/bpf/fault.h"

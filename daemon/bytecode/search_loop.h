@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loops that look for what is equal to something, from the first item on: which
- * a dict would find at once. Read from bytecode. Pure.
+ * a dict would find at once; or for what is below or above, which bisection finds in
+ * what is sorted. Read from bytecode. Pure.
  *
  *   for key in keys:                        around
  *       for item in items:                  loop over the same in each of its rounds
@@ -19,8 +20,16 @@
 bool search_loop_compares(const struct bytecode *bytecode, int offset, const struct loop *loop,
 			  unsigned *ret_kept);
 
-/* Such a comparison in the loop that decides whether a round does anything: its offset. */
-bool search_loop_find(const struct bytecode *bytecode, const struct loop *loop, int *ret_compare);
+struct search_loop {
+	int compare;  /* offset of the comparison that decides whether a round does anything */
+	bool ordered; /* x < y and its like, of items as they are, or parts of them; else x == y */
+	/* x[j] == y: all of x, which is the same in each round of the loop around. */
+	bool indexed_same;
+};
+
+/* Is there one in the loop? around: the loop around it, NULL: none in this code object. */
+bool search_loop_find(const struct bytecode *bytecode, const struct loop *loop,
+		      const struct loop *around, struct search_loop *ret);
 
 /* Offset of the instruction that begins to go over what the loop goes over; -1: not seen. */
 int search_loop_begin(const struct bytecode *bytecode, const struct loop *loop);

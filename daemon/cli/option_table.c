@@ -222,7 +222,7 @@ const struct option_row option_table[] = {
 	{ .name = "functions",
 	  .parse = option_functions,
 	  .help = { { TRACE, "PATTERN",
-		      "calls of Python functions (3.11 to 3.15), by name or\n"
+		      "calls of Python functions (3.6 to 3.15), by name or\n"
 		      "file: 'Solver.*', solve.py or '*'; may be repeated" } } },
 	{ .name = "depth",
 	  .parse = option_depth,

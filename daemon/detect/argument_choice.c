@@ -15,6 +15,8 @@
  */
 #define ROW_SAMPLES_MIN 8
 #define ROWS_IN_VAIN    4
+/* After so many of these the next ones are longer: arguments may come in turn, twenty of them. */
+#define ROWS_USUAL 2
 /* Samples of a site for each comparison of its calls that it should have come to. */
 #define BEHIND_SAMPLES 3
 #define ROW_KNOWN      24 /* comparisons */
@@ -57,6 +59,13 @@ static bool is_worth_a_row(const struct argument_log *log, const struct argument
 		if (!site->operands[i].hashable && !argument_is_known_data(&site->operands[i]))
 			return false;
 	return true;
+}
+
+static unsigned row_length(const struct argument_log *log, const struct argument_site *site)
+{
+	if (!is_worth_a_row(log, site))
+		return 0;
+	return site->rows >= ROWS_USUAL && !site->row_alike ? ARGUMENT_ROW_MAX : ARGUMENT_ROW;
 }
 
 /* Of the function that frame f of the sample runs; ID_NONE: none that needs to be known. */
@@ -117,7 +126,7 @@ struct argument_choice argument_choose(struct argument_log *log,
 		uint32_t entry = entry_to_watch(log, sample, own, frames, f);
 		const struct argument_site *site = &log->sites[sample->frames[f].site];
 		size_t watched = own[f];
-		bool row = is_worth_a_row(log, site);
+		unsigned row = row_length(log, site);
 		struct effort effort = { row ? 1 + site->rows : watched_so_far(site),
 					 site->samples };
 		bool possible = site->comparable && sample->frames[f].site != busy;
@@ -141,10 +150,10 @@ struct argument_choice argument_choose(struct argument_log *log,
 		effort.samples = log->sites[sample->frames[f + 1].site].samples;
 		if (is_less(effort, least)) {
 			least = effort;
-			choice = (struct argument_choice){ &frames[own[f]], entry, false, true };
+			choice = (struct argument_choice){ &frames[own[f]], entry, 0, true };
 		}
 	}
-	if (choice.frame && choice.in_row)
+	if (choice.frame && choice.row)
 		log->sites[choice.site].rows++;
 	else if (choice.frame)
 		log->sites[choice.site].watched++;

@@ -18,7 +18,7 @@
 struct argument_choice {
 	const struct python_frame *frame; /* NULL: nothing needs to be */
 	uint32_t site;
-	bool in_row;   /* it is worth many calls in a row */
+	unsigned row;  /* it is worth so many calls in a row; 0: it is not */
 	bool at_entry; /* calls of the frame's function, not those of its instruction */
 };
 

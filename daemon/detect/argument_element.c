@@ -98,6 +98,8 @@ bool argument_takes_element(const struct argument_site *site)
 #define SMALL_INTEGER_MAX 64
 
 /* So many times an object was met again, and at most one in so many times it had changed. */
+/* Pairs of calls in rows with the same objects and contents, none of them with others. */
+#define STEADY_ROW_MIN    24
 #define STEADY_MIN        12
 #define STEADY_CHANGES_OF 50
 
@@ -127,8 +129,12 @@ bool argument_parts_are_steady(const struct argument_site *site)
 
 	for (size_t i = 0; i < site->operand_count; i++)
 		spread |= site->operands[i].spread && !site->operands[i].callable;
-	return !spread || (site->held_again >= STEADY_MIN &&
-			   STEADY_CHANGES_OF * site->held_changed <= site->held_again);
+	if (!spread || (site->held_again >= STEADY_MIN &&
+			STEADY_CHANGES_OF * site->held_changed <= site->held_again))
+		return true;
+	/* From one sample to the next another one may have been made in its place. */
+	return site->row_held >= STEADY_ROW_MIN && !site->row_changed &&
+	       2 * site->held_changed <= site->held_again;
 }
 
 /* d.values(): made for the call, and in parts as much as its dict. */

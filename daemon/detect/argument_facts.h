@@ -104,7 +104,12 @@ struct argument_facts {
 	 * is none; whether it goes over the same in each round of a loop around it in the same
 	 * function; and of the caller that was asked last, + 1. */
 	int search_compare;
+	bool search_ordered; /* x < y, not x == y */
 	bool search_same, search_caller_same;
+	/* Of samples with the one before: those in a loop over an object that is known, those of
+	 * them over the same one, and of these, at an earlier item; the one seen last. */
+	uint32_t pass_pairs, pass_same, pass_anew, pass_container;
+	int64_t pass_remaining;
 	uint32_t search_caller;
 	uint32_t search_site; /* that speaks for the search (argument_search.h); ID_NONE: none */
 	struct argument_work work;

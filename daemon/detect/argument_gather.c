@@ -227,6 +227,7 @@ static void count_frame(struct argument_facts *all, const struct argument_log *l
 		facts->seen++;
 		count_round(all, frame);
 		count_calls(all, sample, number, position);
+		argument_search_count(facts, frame);
 	}
 	if (!(frame->flags & ARGUMENT_JUDGED))
 		return;
@@ -330,6 +331,9 @@ static void judge_slow(struct argument_facts *facts, const struct argument_site 
 		break;
 	case SLOW_PREPARES:
 		judge_prepared(facts, site);
+		break;
+	case SLOW_PART:
+		facts->slow = facts->veto.takes_part && meets(site, when);
 		break;
 	case SLOW_ON_ROW:
 		facts->slow = facts->call.in_loop && meets(site, when);
@@ -474,10 +478,12 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 	argument_sequence_judge(facts, site);
 	judge_slow(facts, site);
 	argument_sequence_judge_kept(facts, site);
-	/* A cursor keeps the rows that it was asked for. */
-	if (site->asks || site->keeps || (facts->veto.dropped && !site->queries) ||
-	    facts->veto.result_changes || (facts->veto.operand_changes && facts->partial) ||
-	    argument_has_part_of_object(site))
+	/* A cursor keeps the rows that it was asked for; they may be others, where some are
+	 * written. */
+	if (site->asks || site->keeps ||
+	    (site->queries && database_written_has(&log->written, &site->query)) ||
+	    (facts->veto.dropped && !site->queries) || facts->veto.result_changes ||
+	    (facts->veto.operand_changes && facts->partial) || argument_has_part_of_object(site))
 		return;
 	/* A copy is made for somebody to change it. */
 	if (slow_call_copies(site->slow) && !facts->slow)

@@ -15,6 +15,7 @@
 
 #include "daemon/cct/id_table.h"
 #include "daemon/contents/fingerprint.h"
+#include "daemon/detect/database_query.h"
 #include "pyintrospect/operand_reader.h"
 
 #define ARGUMENT_SAMPLES_MAX  (1u << 14)
@@ -22,7 +23,9 @@
 #define ARGUMENT_FRAMES_MAX   3 /* own frames of a sample */
 #define ARGUMENT_OPERANDS_MAX 8 /* of an instruction that are told apart */
 
-#define ARGUMENT_ROW_MAX 16 /* calls in a row that are compared with one another */
+/* Calls in a row that are compared with one another: usually, and of what did not come back yet. */
+#define ARGUMENT_ROW     16
+#define ARGUMENT_ROW_MAX 48
 
 /* Offset of a site that is not an instruction: the calls of a function, from wherever. */
 #define ARGUMENT_ENTRY (-1)
@@ -65,8 +68,9 @@ struct argument_site {
 	bool foreign;     /* argument_is_foreign(), in some sample */
 	bool keeps;       /* what it calls keeps its results itself */
 	bool asks;        /* what it calls depends on more than what it is given, in some sample */
-	bool queries;     /* it asks a database for rows, by what its receiver is given */
-	bool counted;     /* the loop around it goes over numbers in a row: range(), enumerate() */
+	bool queries;     /* it asks a database for rows, by what its receiver is given: */
+	struct database_query query;
+	bool counted; /* the loop around it goes over numbers in a row: range(), enumerate() */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];
 	uint8_t slow; /* slow_call.h's number of what it calls */
@@ -138,6 +142,7 @@ struct argument_frame {
 	 */
 	uint32_t rounds[OPERAND_LOOPS_MAX];
 	int64_t remaining[OPERAND_LOOPS_MAX]; /* elements to come, or ITERATOR_UNKNOWN */
+	uint32_t container; /* which object the innermost loop goes over; 0: not known */
 };
 
 struct argument_sample {
@@ -160,8 +165,9 @@ struct argument_log {
 	struct id_table site_ids;
 	struct argument_sample *samples;
 	size_t sample_count, sample_capacity;
-	uint64_t seen;    /* samples offered */
-	uint64_t seen_ns; /* and the time of all of them */
+	struct database_written written; /* by queries, while sites were noted */
+	uint64_t seen;                   /* samples offered */
+	uint64_t seen_ns;                /* and the time of all of them */
 	uint64_t random;
 };
 

@@ -145,10 +145,14 @@ static int vote_for_search(const struct judgement *judgement, const struct argum
 			return error;
 		if (site == ID_NONE)
 			continue;
-		*vote = (struct argument_vote){ .site = site,
-						.verdict = ARGUMENT_SEARCHED,
-						.frame = (uint8_t)f,
-						.joined = site != sample->frames[f].site };
+		*vote = (struct argument_vote){
+			.site = site,
+			.verdict = judgement->facts[sample->frames[f].site].search_ordered
+					   ? ARGUMENT_SCANNED
+					   : ARGUMENT_SEARCHED,
+			.frame = (uint8_t)f,
+			.joined = site != sample->frames[f].site,
+		};
 		return 0;
 	}
 	return 0;

@@ -239,11 +239,25 @@ static void note_key(struct argument_sampler *sampler, struct argument_site *sit
 		site->slow = call->slow;
 }
 
-bool argument_sampler_queries(struct argument_sampler *sampler, const struct values *values,
-			      size_t object)
+static bool notes_query(struct argument_sampler *sampler, struct argument_site *site,
+			remote_addr text)
+{
+	struct database_query query;
+
+	if (!builtin_call_read_query(&sampler->builtins, &sampler->target->reader, text, &query))
+		return false;
+	if (query.kind == DATABASE_QUERY_WRITES)
+		database_written_add(&sampler->log.written, &query);
+	site->query = query;
+	return query.kind == DATABASE_QUERY_ROWS;
+}
+
+void argument_sampler_note_query(struct argument_sampler *sampler, struct argument_site *site,
+				 const struct values *values, size_t object)
 {
 	bool queries = false;
 
+	site->queries = false;
 	for (size_t k = 0; k < values->count && object < sampler->value_count; k++) {
 		const struct operand_value *value = &values->items[k];
 		struct fingerprint print;
@@ -251,17 +265,17 @@ bool argument_sampler_queries(struct argument_sampler *sampler, const struct val
 		if (value->state != OPERAND_IS_OBJECT)
 			continue;
 		print = fingerprints_get(sampler->fingerprints, sampler->places[object++]);
-		if (argument_is_callee(value->role))
+		if (argument_is_callee(value->role)) {
 			queries = print.definition &&
 				  builtin_call_find(&sampler->builtins, &sampler->target->reader,
 						    &print)
 					  ->queries;
-		else if (value->role != OPERAND_SELF)
-			return queries && print.kind == CONTENT_STR &&
-			       builtin_call_asks_for_rows(&sampler->builtins,
-							  &sampler->target->reader, print.object);
+		} else if (value->role != OPERAND_SELF) {
+			site->queries = queries && print.kind == CONTENT_STR &&
+					notes_query(sampler, site, print.object);
+			return;
+		}
 	}
-	return false;
 }
 
 void argument_sampler_note_value(struct argument_sampler *sampler, struct argument_frame *frame,
@@ -313,6 +327,8 @@ static void note_rounds(struct argument_frame *frame, const struct operand_sampl
 	uint64_t hash = 0;
 
 	frame->loop_count = (uint8_t)own->loop_count;
+	if (own->loop_count && own->loops[0].container)
+		frame->container = hash_word(hash_mix(own->loops[0].container));
 	for (size_t i = own->loop_count; i-- > 0;) {
 		const struct operand_iterator *loop = &own->loops[i];
 
@@ -337,6 +353,8 @@ static void note_callee(struct argument_sampler *sampler, struct argument_frame 
 
 	if (argument_meets(site, SLOW_ON_LOOP_ROW))
 		slow = slow_call_find_looped(slow);
+	if (argument_meets(site, SLOW_PART))
+		slow = slow_call_find_parted(slow);
 	if (slow && slow_call_get(slow)->when != SLOW_ROWS_AROUND &&
 	    !(site->slow && slow_call_is_weak(slow)))
 		site->slow = slow;
@@ -372,7 +390,7 @@ static void note_frame(struct argument_sampler *sampler, const struct python_sta
 		site->counted |= is_counted(own);
 	}
 	if (site && values.count)
-		site->queries = argument_sampler_queries(sampler, &values, *object);
+		argument_sampler_note_query(sampler, site, &values, *object);
 	for (size_t k = 0; k < values.count && k < ARGUMENT_OPERANDS_MAX; k++)
 		argument_sampler_note_value(sampler, frame, site ? site : &unknown, &values, k,
 					    object);

@@ -40,7 +40,7 @@ static bool compare_values(struct argument_sampler *sampler, const struct captur
 	size_t object = 0, first;
 
 	argument_sampler_read_contents(sampler, &values, 1, true);
-	site.queries = argument_sampler_queries(sampler, &values, object);
+	argument_sampler_note_query(sampler, &site, &values, object);
 	for (size_t k = 0; k < site.operand_count; k++)
 		argument_sampler_note_value(sampler, &noted, &site, &values, k, &object);
 	argument_note_range(&noted, &site);
@@ -131,6 +131,7 @@ void argument_sampler_row(struct argument_sampler *sampler, uint32_t site,
 			  unsigned count)
 {
 	struct argument_site *row = &sampler->log.sites[site];
+	unsigned half = (count > ARGUMENT_ROW ? ARGUMENT_ROW_MAX : ARGUMENT_ROW) / 2;
 	uint32_t alike = 0;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -139,7 +140,7 @@ void argument_sampler_row(struct argument_sampler *sampler, uint32_t site,
 		for (unsigned k = 0; k < i; k++) {
 			bool same = contents[i].number == contents[k].number;
 			bool held = contents[i].objects == contents[k].objects;
-			bool far = i - k >= ARGUMENT_ROW_MAX / 2;
+			bool far = i - k >= half;
 
 			alike += same;
 			hit |= same;

@@ -53,10 +53,10 @@ struct values {
 void argument_sampler_read_contents(struct argument_sampler *sampler, const struct values *values,
 				    size_t frames, bool call_begins);
 
-/* conn.execute("SELECT ...", (key,)): do these ask a database for rows? object: of the objects that
- * were read, the first of theirs. */
-bool argument_sampler_queries(struct argument_sampler *sampler, const struct values *values,
-			      size_t object);
+/* conn.execute("SELECT ...", (key,)): does the site ask a database for rows? And what queries
+ * write is noted. object: of the objects that were read, the first of these values'. */
+void argument_sampler_note_query(struct argument_sampler *sampler, struct argument_site *site,
+				 const struct values *values, size_t object);
 
 /* Of one of a frame's values. object: of the objects that were read, the next one. */
 void argument_sampler_note_value(struct argument_sampler *sampler, struct argument_frame *frame,

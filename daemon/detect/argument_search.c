@@ -12,6 +12,12 @@
  */
 #define COMPARED_MIN 4
 #define KEPT_LOW     0.5
+/* Of samples in its loop beside the ones before, so many went over the same object, and so many of
+ * these had begun anew. */
+#define PASSES_MIN 8
+#define PASSES_LOW 0.7
+#define ANEW_MIN   3
+#define ANEW_OF    8
 
 /* xs == key in a function that is called with one key after the other. */
 static bool searches_array(const struct argument_facts *facts, const struct argument_site *site)
@@ -26,7 +32,8 @@ static bool searches_array(const struct argument_facts *facts, const struct argu
 void argument_search_judge(struct argument_facts *facts, const struct argument_site *site,
 			   const struct bytecode *bytecode)
 {
-	struct loop around;
+	struct loop around, *found_around = NULL;
+	struct search_loop search;
 	unsigned kept;
 	int begin;
 
@@ -37,11 +44,41 @@ void argument_search_judge(struct argument_facts *facts, const struct argument_s
 	if (site->kind == OPERATION_COMPARE && argument_compares_array(site) &&
 	    search_loop_compares(bytecode, site->offset, &facts->call.loop, &kept))
 		facts->searched = true;
-	if (!search_loop_find(bytecode, &facts->call.loop, &facts->search_compare))
-		return;
 	begin = search_loop_begin(bytecode, &facts->call.loop);
-	facts->search_same = begin >= 0 && loop_find(bytecode, begin, &around) &&
-			     search_loop_keeps(bytecode, begin, &around);
+	if (begin >= 0 && loop_find(bytecode, begin, &around))
+		found_around = &around;
+	if (!search_loop_find(bytecode, &facts->call.loop, found_around, &search))
+		return;
+	facts->search_compare = search.compare;
+	facts->search_ordered = search.ordered;
+	facts->search_same = search.indexed_same ||
+			     (found_around && search_loop_keeps(bytecode, begin, &around));
+}
+
+void argument_search_count(struct argument_facts *facts, const struct argument_frame *frame)
+{
+	bool known =
+		frame->loop_count && frame->container && frame->remaining[0] != ITERATOR_UNKNOWN;
+
+	if (!known)
+		return;
+	if (facts->pass_container) {
+		bool same = frame->container == facts->pass_container;
+
+		facts->pass_pairs++;
+		facts->pass_same += same;
+		facts->pass_anew += same && frame->remaining[0] > facts->pass_remaining;
+	}
+	facts->pass_container = frame->container;
+	facts->pass_remaining = frame->remaining[0];
+}
+
+/* It goes over one and the same object, again and again from its beginning. */
+static bool passes_again(const struct argument_facts *facts)
+{
+	return facts->pass_pairs >= PASSES_MIN &&
+	       interval_wilson(facts->pass_same, facts->pass_pairs).low > PASSES_LOW &&
+	       facts->pass_anew >= ANEW_MIN && ANEW_OF * facts->pass_anew >= facts->pass_same;
 }
 
 static uint32_t site_at(const struct argument_log *log, const struct python_code *code, int offset)
@@ -78,6 +115,16 @@ static uint32_t comparison_within(const struct argument_facts *facts,
 	return ID_NONE;
 }
 
+/* All sites of a loop are of the same passes. */
+static void add_passes(struct argument_facts *into, const struct argument_facts *site)
+{
+	if (into == site)
+		return;
+	into->pass_pairs += site->pass_pairs;
+	into->pass_same += site->pass_same;
+	into->pass_anew += site->pass_anew;
+}
+
 void argument_search_find(struct argument_facts *facts, const struct argument_log *log)
 {
 	for (uint32_t id = 0; id < log->site_count; id++) {
@@ -91,6 +138,7 @@ void argument_search_find(struct argument_facts *facts, const struct argument_lo
 				site_at(log, log->sites[id].code, facts[id].search_compare);
 			if (facts[id].search_site == ID_NONE)
 				facts[id].search_site = id;
+			add_passes(&facts[facts[id].search_site], &facts[id]);
 		}
 	}
 }
@@ -142,7 +190,11 @@ int argument_search_site(struct argument_facts *facts, const struct argument_log
 	*ret_site = ID_NONE;
 	if (own->search_site == ID_NONE)
 		return 0;
-	if (own->search_compare < 0 || own->search_same) {
+	/* What is called with those that it finds is needed: they may be many. */
+	if (own->search_ordered &&
+	    (f || (own->call.offset > own->search_compare && own->call.does.call)))
+		return 0;
+	if (own->search_compare < 0 || own->search_same || passes_again(&facts[own->search_site])) {
 		*ret_site = own->search_site;
 		return 0;
 	}

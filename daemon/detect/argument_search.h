@@ -13,6 +13,9 @@
 void argument_search_judge(struct argument_facts *facts, const struct argument_site *site,
 			   const struct bytecode *bytecode);
 
+/* A sample of a site: what its loop goes over, beside the sample before. */
+void argument_search_count(struct argument_facts *facts, const struct argument_frame *frame);
+
 /* Sets the sites' search_site, where samples in them are part of a search. Facts are gathered. */
 void argument_search_find(struct argument_facts *facts, const struct argument_log *log);
 

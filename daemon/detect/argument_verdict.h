@@ -19,6 +19,7 @@ enum argument_verdict {
 	ARGUMENT_END,      /* all is sorted, and one end of it is taken */
 	ARGUMENT_IN_TURN,  /* as FEW, of arguments that are no keys of a cache */
 	ARGUMENT_FEW_HELD, /* as FEW, beside one that is no key, and stays what it is */
+	ARGUMENT_SCANNED,  /* a list, for what is below or above something, again for each value */
 	ARGUMENT_VERDICT_COUNT
 };
 

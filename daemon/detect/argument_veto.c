@@ -166,6 +166,78 @@ static bool takes_item(const struct bytecode *bytecode, size_t next)
 	       bytecode_is_subscript(subscript);
 }
 
+/* Instructions that make an index. */
+#define INDEX_MAX 10
+
+/* x[:n], x[::-1][:n], x[:, -n:]: a slice that leaves some out. From 3.14 on a constant one looks
+ * like an item. */
+static bool takes_slice(const struct bytecode *bytecode, size_t next)
+{
+	bool sliced = false;
+	int above = 0; /* values on the stack above x */
+
+	for (size_t i = next; i < bytecode->count && i < next + INDEX_MAX; i++) {
+		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
+		const char *name = instruction->name;
+
+		if (!strcmp(name, "BINARY_SLICE")) {
+			if (above == 2)
+				return true;
+			above -= 2;
+		} else if (!strcmp(name, "BUILD_SLICE")) {
+			/* With a step it may be all of it, turned round. */
+			sliced |= instruction->argument == 2;
+			above -= (int)instruction->argument - 1;
+		} else if (!strcmp(name, "BUILD_TUPLE")) {
+			above -= (int)instruction->argument - 1;
+		} else if (bytecode_is_subscript(instruction)) {
+			if (sliced && above == 1)
+				return true;
+			above--;
+			sliced = false;
+		} else if (text_starts_with(name, "LOAD_")) {
+			above += strcmp(name, "LOAD_ATTR") != 0;
+			above += strstr(name, "_LOAD_") != NULL;
+		} else if (strcmp(name, "UNARY_NEGATIVE") != 0) {
+			return false;
+		}
+		if (above < 0)
+			return false;
+	}
+	return false;
+}
+
+/* The result is kept in a local variable, of which parts alone are taken. */
+static bool takes_parts_of_variable(const struct bytecode *bytecode, size_t next)
+{
+	struct variable assigned[VARIABLES_MAX], read[VARIABLES_MAX];
+	unsigned parts = 0;
+
+	operands_variables(bytecode->code, &bytecode->instructions[next], true, assigned);
+	if (assigned[0].storage != 'f' || assigned[1].storage)
+		return false;
+	for (size_t i = 0; i < bytecode->count; i++) {
+		bool is_last;
+
+		operands_variables(bytecode->code, &bytecode->instructions[i], false, read);
+		is_last = variable_is(read[1].storage ? read[1] : read[0], assigned[0]);
+		if (!is_last && !(read[1].storage && variable_is(read[0], assigned[0])))
+			continue;
+		/* x[n:], where one instruction loads both. */
+		if (!is_last || !(takes_slice(bytecode, i + 1) || takes_item(bytecode, i + 1)))
+			return false;
+		parts++;
+	}
+	return parts > 0;
+}
+
+static bool takes_part(const struct bytecode *bytecode, size_t next)
+{
+	return next < bytecode->count &&
+	       (takes_item(bytecode, next) || takes_slice(bytecode, next) ||
+		takes_parts_of_variable(bytecode, next));
+}
+
 /* BINARY_OP's argument 4; to 3.10 an instruction of its own. */
 static bool is_product(const struct bytecode_instruction *instruction)
 {
@@ -205,6 +277,7 @@ struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 	if (next < bytecode->count && (precall || text_starts_with(instruction->name, "CALL")))
 		veto.dropped = !strcmp(bytecode->instructions[next].name, "POP_TOP");
 	veto.takes_item = takes_item(bytecode, next);
+	veto.takes_part = takes_part(bytecode, next);
 	veto.multiplied = is_multiplied(bytecode, next);
 	if (!site->in_loop)
 		return veto;

@@ -16,6 +16,9 @@ struct argument_veto {
 	bool operand_changes; /* the loop stores into one of its operands */
 	bool multiplied;      /* its result is an operand of a product: f(x) @ y */
 	bool takes_item;      /* of its result one item is taken, at a constant index: f(x)[0] */
+	/* Of its result nothing but slices or single items are taken, at once or by way of a
+	 * local variable: f(x)[:10], f(x)[:, :n] */
+	bool takes_part;
 };
 
 /* The bytecode is that of the site's code. */

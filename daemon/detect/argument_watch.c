@@ -9,8 +9,8 @@
 /* From one meeting to the next: a thread that waits for a processor meets each the later. */
 #define WAIT_MAX_NS (100 * NS_PER_MS)
 /* Some interpreters read the opcode twice for an instruction: the traps are bounded. */
-#define TRAPS_MAX     8
-#define ROW_TRAPS_MAX 40
+#define TRAPS_MAX        8
+#define ROW_TRAPS_A_CALL 5 / 2
 /* Calls that cannot be told, of a row that has not begun. */
 #define UNKNOWN_MAX 4
 /* The word that has the opcode and its argument. */
@@ -41,7 +41,7 @@ remote_addr argument_watch_choose(struct argument_watch *watch, struct argument_
 		return 0;
 	watch->site = choice.site;
 	watch->code = choice.frame->code;
-	watch->in_row = choice.in_row;
+	watch->row_length = choice.row;
 	watch->at_entry = choice.at_entry;
 	return address;
 }
@@ -78,8 +78,8 @@ static int argument_watch_disarm(struct argument_watch *watch, struct argument_s
 static bool is_over(struct argument_watch *watch, struct argument_sampler *sampler,
 		    struct tracee *tracee)
 {
-	if (watch->met < (watch->in_row ? ARGUMENT_ROW_MAX : MEETINGS) &&
-	    watch->traps < (watch->in_row ? ROW_TRAPS_MAX : TRAPS_MAX))
+	if (watch->met < (watch->row_length ? watch->row_length : MEETINGS) &&
+	    watch->traps < (watch->row_length ? watch->row_length * ROW_TRAPS_A_CALL : TRAPS_MAX))
 		return false;
 	(void)argument_watch_disarm(watch, sampler, tracee);
 	return true;
@@ -89,7 +89,7 @@ static bool is_over(struct argument_watch *watch, struct argument_sampler *sampl
 static void note_call(struct argument_watch *watch, struct argument_sampler *sampler, bool known,
 		      struct argument_contents contents, const struct tracee *tracee)
 {
-	if (known && watch->in_row) {
+	if (known && watch->row_length && watch->row_count < ARGUMENT_ROW_MAX) {
 		watch->running_ns[watch->row_count] = thread_events_running_ns(&tracee->events);
 		watch->row[watch->row_count++] = contents;
 	} else if (known && watch->compared) {
@@ -98,12 +98,12 @@ static void note_call(struct argument_watch *watch, struct argument_sampler *sam
 	watch->compared = known;
 	watch->contents = contents;
 	/* What comes behind one that is not known is no longer in a row with those before. */
-	if (watch->in_row && !known && watch->row_count > 1)
-		watch->met = ARGUMENT_ROW_MAX;
-	else if (watch->in_row && !known) {
+	if (watch->row_length && !known && watch->row_count > 1)
+		watch->met = watch->row_length;
+	else if (watch->row_length && !known) {
 		watch->row_count = 0;
 		/* Where none can be told, the stops are better spent elsewhere. */
-		watch->met += ARGUMENT_ROW_MAX / UNKNOWN_MAX;
+		watch->met += watch->row_length / UNKNOWN_MAX;
 	}
 }
 

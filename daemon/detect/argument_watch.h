@@ -40,8 +40,8 @@ struct argument_watch {
 	remote_addr rip; /* where the interpreter reads it to begin it */
 	bool compared;   /* contents are those of the last time */
 	struct argument_contents contents;
-	uint64_t since_ns; /* armed, or met last */
-	bool in_row;
+	uint64_t since_ns;   /* armed, or met last */
+	unsigned row_length; /* calls in a row that are to be met; 0: it is none of rows */
 	unsigned row_count;
 	struct argument_contents row[ARGUMENT_ROW_MAX]; /* of calls in a row */
 	uint64_t running_ns[ARGUMENT_ROW_MAX];          /* the thread's CPU time at each */

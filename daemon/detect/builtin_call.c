@@ -6,15 +6,13 @@
 #include "daemon/detect/slow_call.h"
 
 #include <string.h>
-#include <strings.h>
 
 /* Longer names are none of those that are looked for. */
 #define NAME_SIZE 16
 #define BUILTINS  "builtins"
-/* Of a query's text, with a line's indentation. */
-#define QUERY_HEAD 32
 /* Of a compact str of ASCII characters: behind its head, which lost a pointer in 3.12. */
 #define STR_DATA(minor) ((minor) >= 12 ? 40u : 48u)
+#define STR_LENGTH      16u
 
 static bool is_of_builtins(const struct builtin_calls *calls, const struct memory_reader *reader,
 			   remote_addr module)
@@ -43,18 +41,22 @@ const struct builtin_call *builtin_call_find(struct builtin_calls *calls,
 		return call;
 	call->slow = slow_call_find_builtin(name, is_of_builtins(calls, reader, callable->module));
 	call->asks = outside_name_asks(name);
-	call->queries = !strcmp(name, "execute");
+	call->queries = !strcmp(name, "execute") || !strcmp(name, "executemany");
 	return call;
 }
 
-bool builtin_call_asks_for_rows(const struct builtin_calls *calls,
-				const struct memory_reader *reader, remote_addr text)
+bool builtin_call_read_query(const struct builtin_calls *calls, const struct memory_reader *reader,
+			     remote_addr text, struct database_query *ret)
 {
-	char letters[QUERY_HEAD + 1] = { 0 };
-	size_t blank;
+	char letters[DATABASE_QUERY_TEXT];
+	uint64_t length;
 
-	if (memory_read(reader, text + STR_DATA(calls->minor), letters, QUERY_HEAD))
+	if (memory_read_u64(reader, text + STR_LENGTH, &length) || !length)
 		return false;
-	blank = strspn(letters, " \t\r\n(");
-	return !strncasecmp(letters + blank, "SELECT", sizeof("SELECT") - 1);
+	if (length > sizeof(letters))
+		length = sizeof(letters);
+	if (memory_read(reader, text + STR_DATA(calls->minor), letters, length))
+		return false;
+	*ret = database_query_parse(letters, length);
+	return true;
 }

@@ -7,6 +7,7 @@
 #define PIEPROFD_DAEMON_DETECT_BUILTIN_CALL_H
 
 #include "daemon/contents/content_kind.h"
+#include "daemon/detect/database_query.h"
 
 #define BUILTIN_CALLS_KNOWN 256
 
@@ -14,7 +15,7 @@ struct builtin_call {
 	remote_addr definition;
 	uint8_t slow; /* slow_call_get()'s number; 0: none of these, or it cannot be told */
 	bool asks;    /* outside_names.h */
-	bool queries; /* a database, by its first argument: DB API's execute() */
+	bool queries; /* a database, by its first argument: DB API's execute() and executemany() */
 };
 
 struct builtin_calls {
@@ -28,10 +29,10 @@ const struct builtin_call *builtin_call_find(struct builtin_calls *calls,
 					     const struct fingerprint *callable);
 
 /*
- * Does a text that execute() is given ask for rows, and change none? A str's object, by its first
- * letters; false also where they cannot be read.
+ * What execute() is given: a str's object. False: its text cannot be read. A text of other
+ * characters than ASCII says nothing.
  */
-bool builtin_call_asks_for_rows(const struct builtin_calls *calls,
-				const struct memory_reader *reader, remote_addr text);
+bool builtin_call_read_query(const struct builtin_calls *calls, const struct memory_reader *reader,
+			     remote_addr text, struct database_query *ret);
 
 #endif

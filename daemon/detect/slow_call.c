@@ -50,7 +50,9 @@ bool slow_call_asks(const struct python_code *code)
 	return !strcmp(name, "rvs") && strstr(code->file, "/scipy/stats/");
 }
 
-uint8_t slow_call_find_looped(uint8_t number)
+/* numpy's, whose function in Python takes lists, too: as the one with that way, of one name where
+ * it is given. */
+static uint8_t find_instead(uint8_t number, const struct slow_way *way, const char *name)
 {
 	const char *file = number ? slow_call_get(number)->file : NULL;
 	enum slow_when when = number ? slow_call_get(number)->when : SLOW_ALWAYS;
@@ -58,10 +60,23 @@ uint8_t slow_call_find_looped(uint8_t number)
 	if (!file || strcmp(file, "/fromnumeric.py") != 0 ||
 	    (when != SLOW_ON_LIST && when != SLOW_ON_ANY_LIST))
 		return number;
-	for (size_t other = 1; other < NUMBERS_END; other++)
-		if (slow_call_get((uint8_t)other)->way == &slow_way_looped)
+	for (size_t other = 1; other < NUMBERS_END; other++) {
+		const struct slow_call *call = slow_call_get((uint8_t)other);
+
+		if (call->way == way && (!name || !strcmp(call->function, name)))
 			return (uint8_t)other;
+	}
 	return number;
+}
+
+uint8_t slow_call_find_looped(uint8_t number)
+{
+	return find_instead(number, &slow_way_looped, NULL);
+}
+
+uint8_t slow_call_find_parted(uint8_t number)
+{
+	return number ? find_instead(number, &slow_way_part, slow_call_get(number)->function) : 0;
 }
 
 uint8_t slow_call_find_builtin(const char *name, bool of_builtins)

@@ -25,6 +25,8 @@ bool slow_call_asks(const struct python_code *code);
 /* Of one that is slow on lists, what it is on rows of an array that a loop goes over; others stay.
  */
 uint8_t slow_call_find_looped(uint8_t number);
+/* Of one that is slow on lists, what it is on arrays of which a part is taken; others stay. */
+uint8_t slow_call_find_parted(uint8_t number);
 /* It is slow now and then, for its arguments; what runs inside of it may tell more. */
 bool slow_call_is_weak(uint8_t number);
 bool slow_call_is_builtin(uint8_t number);

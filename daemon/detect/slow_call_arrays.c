@@ -35,6 +35,12 @@ static const struct slow_way cut_array = {
 	"mark what is to go, and take it out in one call",
 	"keep[i] = False in the loop; behind it a = a[keep]",
 };
+const struct slow_way slow_way_part = {
+	"sorts all of it to take a part",
+	"argpartition() finds the first ones, PyTorch's topk() does, argmin() and argmax() find "
+	"one",
+	"best = numpy.argpartition(x, 10)[:10]; or torch.topk(x, 10).indices",
+};
 static const struct slow_way by_group = {
 	"calls a Python function for each group",
 	"name an aggregation of pandas' own (\"max\", \"nunique\"), which goes over all groups at "
@@ -308,6 +314,8 @@ const struct slow_call slow_calls_of_arrays[] = {
 	{ "norm", "/_linalg.py", &of_vector, SLOW_ON_VECTOR, 0.6 },
 	{ "convolve", "/numeric.py", &by_transform, SLOW_ON_LARGE, 0.85 },
 	{ "correlate", "/numeric.py", &by_transform, SLOW_ON_LARGE, 0.85 },
+	{ "argsort", "/fromnumeric.py", &slow_way_part, SLOW_PART, 0.87 },
+	{ "argsort", NULL, &slow_way_part, SLOW_PART, 0.92 },
 	{ "sort", "/fromnumeric.py",
 	  WAY("sorts all of it to take the first or the last item", "use its min() or max()",
 	      "a.max() in place of numpy.sort(a)[-1]"),

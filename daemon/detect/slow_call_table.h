@@ -55,6 +55,7 @@ enum slow_when {
 	SLOW_ON_PIECES,         /* a hash's, called with a few bytes */
 	SLOW_ON_VALUE,          /* called with a format and one number, in a loop */
 	SLOW_COPY_BACK,         /* reads back what has just been written: loads(dumps(x)) */
+	SLOW_PART,              /* sorts all of an array; of which a part is taken */
 	SLOW_ENLARGES, /* copies all to add a row; there may be frames of its library around it */
 };
 
@@ -84,7 +85,7 @@ struct slow_call {
 /* Names that no function in C has: of a callable of a type, and of operators. */
 #define UFUNC "numpy.ufunc"
 
-extern const struct slow_way slow_way_looped;
+extern const struct slow_way slow_way_looped, slow_way_part;
 
 /* Together they fit into a number. */
 #define SLOW_CALLS_OF_ARRAYS_MAX 180

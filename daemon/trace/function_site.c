@@ -2,6 +2,7 @@
 #include "daemon/trace/function_site.h"
 
 #include "attach/handler_place.h"
+#include "attach/loop_place.h"
 #include "daemon/capture/target.h"
 #include "pyintrospect/frame_places.h"
 #include "pyintrospect/offsets.h"
@@ -23,6 +24,10 @@
 #define OBJECT_FRAME 24
 /* Exported by all of them, and called wherever an exception passes through a frame. */
 #define TRACEBACK "PyTraceBack_Here"
+/* To 3.10: exported, and called by the evaluation loop with what it returns. */
+#define CHECK "_Py_CheckFunctionResult"
+/* Pointers that follow each other in a code object: from 3.11 on its qualified name, too. */
+#define NAME_WORDS_LOOP (FUNCTION_NAME_WORDS - 1)
 
 static const struct {
 	const char *opcode;
@@ -50,6 +55,7 @@ static const struct {
 
 _Static_assert(HANDLERS < FUNCTION_PLACES_MAX, "and one for TRACEBACK");
 _Static_assert(HANDLERS <= HANDLER_PLACES_MAX, "all are found at once");
+_Static_assert(LOOP_PLACES_MAX <= FUNCTION_PLACES_MAX, "all are set at once");
 
 /* ---- the table ---- */
 
@@ -172,7 +178,7 @@ static int find_places(const struct target *target, const struct mapping *code, 
 	for (size_t i = 0; i < count && !error; i++) {
 		const struct function_place place = {
 			.kind = kinds[i],
-			.frame_register = places[i].frame_register,
+			.number = places[i].frame_register,
 			.stepped = places[i].stepped,
 		};
 
@@ -182,6 +188,41 @@ static int find_places(const struct target *target, const struct mapping *code, 
 		error = target->interpreter_info.symbol(target->interpreter_info.context, TRACEBACK,
 							&traceback, &size);
 	return error ? error : add_place(target, code, traceback, &at_traceback, site);
+}
+
+/* ---- an evaluation loop that runs one call ---- */
+
+static int find_loop_places(const struct target *target, const struct mapping *code, int minor,
+			    struct function_site *site)
+{
+	/* _PyEval_EvalFrameDefault(frame, throwing), and from 3.9 on (thread, frame, throwing);
+	 * the other one (callable, result, where), and (thread, callable, result, where). */
+	const bool has_thread = minor >= 9;
+	struct loop_function function = {
+		.parts = &target->eval,
+		.frame_argument = has_thread ? 1 : 0,
+		.check_argument = has_thread ? 2 : 1,
+	};
+	struct loop_place places[LOOP_PLACES_MAX];
+	size_t count = 0;
+	uint64_t size;
+	int error;
+
+	if (target->interpreter_info.symbol(target->interpreter_info.context, CHECK,
+					    &function.check, &size))
+		function.check = 0;
+	error = loop_places_find(&target->code, &target->reader, &function, places, &count);
+	for (size_t i = 0; i < count && !error; i++) {
+		const struct function_place place = {
+			.kind = places[i].enters ? FUNCTION_PROBE_CALL : FUNCTION_PROBE_RETURN,
+			.number = places[i].number,
+			.above = places[i].above,
+			.stepped = places[i].stepped,
+		};
+
+		error = add_place(target, code, places[i].address, &place, site);
+	}
+	return error;
 }
 
 /* ---- what cannot be ---- */
@@ -195,6 +236,17 @@ static int refuse(const struct target *target, const char *cause, const char *cu
 	return -EOPNOTSUPP;
 }
 
+/* In a code object: those that tell it from another one at its place. */
+static bool names_follow(int minor, const struct python_offsets *offsets)
+{
+	const int32_t first = offsets->code_filename;
+
+	if (minor < FUNCTION_MINOR_HANDLERS)
+		return offsets->code_name == first + 8 && offsets->code_line_table == first + 16;
+	return offsets->code_name == first + 8 && offsets->code_qualname == first + 16 &&
+	       offsets->code_line_table == first + 24;
+}
+
 static int check(const struct target *target, const struct python_version *version,
 		 const struct python_offsets *offsets, struct error *error)
 {
@@ -202,8 +254,7 @@ static int check(const struct target *target, const struct python_version *versi
 					"function, of all versions.";
 
 	if (version->major != 3 || version->minor < FUNCTION_MINOR_MIN)
-		return refuse(target, "Python 3.10 and earlier do not tell where a call begins",
-			      cure, error);
+		return refuse(target, "Python 3.5 and earlier are not known here", cure, error);
 	if (version->minor > FUNCTION_MINOR_MAX)
 		return refuse(target, "how Python 3.16 and later dispatch is not known here", cure,
 			      error);
@@ -216,11 +267,33 @@ static int check(const struct target *target, const struct python_version *versi
 	if (target->eval_handlers.count)
 		return refuse(target, "its interpreter is built of functions that call each other",
 			      cure, error);
-	if (offsets->code_name != offsets->code_filename + 8 ||
-	    offsets->code_qualname != offsets->code_filename + 16 ||
-	    offsets->code_line_table != offsets->code_filename + 24)
+	if (!names_follow(version->minor, offsets))
 		return refuse(target, "its code objects are laid out in another way", cure, error);
 	return 0;
+}
+
+static struct function_config config_of(int minor, const struct frame_places *frames)
+{
+	const struct python_offsets *offsets = frames->offsets;
+	struct function_config config = {
+		.frame_code = (uint32_t)offsets->frame_code,
+		.frame_previous = (uint32_t)offsets->frame_previous,
+		.code_names = (uint32_t)offsets->code_filename,
+		.name_words = FUNCTION_NAME_WORDS,
+		.object_frame = OBJECT_FRAME,
+		.met_frames = true,
+	};
+
+	if (minor >= FUNCTION_MINOR_HANDLERS) {
+		config.frame_owner = (uint32_t)offsets->frame_owner;
+		return config;
+	}
+	config.name_words = NAME_WORDS_LOOP;
+	config.thread_frame = (uint32_t)offsets->thread_frame;
+	config.current_thread = frames->current_thread;
+	/* When these end could not be told. */
+	config.met_frames = frames->current_thread != 0;
+	return config;
 }
 
 int function_site_find(const struct target *target, struct function_site *ret_site,
@@ -236,15 +309,21 @@ int function_site_find(const struct target *target, struct function_site *ret_si
 	failure = check(target, &version, frames.offsets, error);
 	if (failure)
 		return failure;
-	failure = code ? find_places(target, code, version.minor, frames.offsets->frame_instruction,
-				     &site)
-		       : -ENOENT;
+	if (!code)
+		failure = -ENOENT;
+	else if (version.minor < FUNCTION_MINOR_HANDLERS)
+		failure = find_loop_places(target, code, version.minor, &site);
+	else
+		failure = find_places(target, code, version.minor,
+				      frames.offsets->frame_instruction, &site);
+	if (failure == -ENOMEM)
+		return refuse(target, "out of memory", "Free some, and try again.", error);
+	if (failure && version.minor < FUNCTION_MINOR_HANDLERS)
+		return refuse(target, "its evaluation loop is left in a way that is not known here",
+			      "An interpreter that gcc has built, such as pyenv's, will do.",
+			      error);
 	if (failure)
-		return refuse(target,
-			      failure == -ENOMEM
-				      ? "out of memory"
-				      : "its interpreter dispatches in a way that is not "
-					"known here",
+		return refuse(target, "its interpreter dispatches in a way that is not known here",
 			      "An interpreter that gcc has built with computed gotos, such as "
 			      "Debian's or pyenv's, will do.",
 			      error);
@@ -254,13 +333,7 @@ int function_site_find(const struct target *target, struct function_site *ret_si
 			  strerror(-site.fd));
 		return site.fd;
 	}
-	site.config = (struct function_config){
-		.frame_code = (uint32_t)frames.offsets->frame_code,
-		.frame_previous = (uint32_t)frames.offsets->frame_previous,
-		.frame_owner = (uint32_t)frames.offsets->frame_owner,
-		.code_names = (uint32_t)frames.offsets->code_filename,
-		.object_frame = OBJECT_FRAME,
-	};
+	site.config = config_of(version.minor, &frames);
 	*ret_site = site;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where calls of Python functions are seen in an interpreter (3.11 to 3.15): in its handlers of the
- * instructions with which they begin and end.
+ * Where calls of Python functions are seen in an interpreter. From 3.11 on, in its handlers of the
+ * instructions with which they begin and end:
  *
  *   data of the interpreter --> 256 pointers into the evaluation loop, one for each opcode
  *                           --> handlers of RESUME, RETURN_VALUE, ... --> places in them
@@ -10,7 +10,8 @@
  * by what it must be: all opcodes that do not exist lead to one place, and those sought to several
  * others (3.15 has a second table, by which its JIT looks on: all that exist lead to one place).
  *
- * To 3.10 there are no such instructions; 3.14 and later can be built without that table.
+ * To 3.10 the evaluation loop is called for each of them: where it is entered and left
+ * (attach/loop_place.h). 3.14 and later can be built without that table.
  */
 #ifndef PIEPROFD_DAEMON_TRACE_FUNCTION_SITE_H
 #define PIEPROFD_DAEMON_TRACE_FUNCTION_SITE_H
@@ -18,8 +19,9 @@
 #include "attach/function_probes.h"
 #include "common/error.h"
 
-#define FUNCTION_MINOR_MIN 11
-#define FUNCTION_MINOR_MAX 15
+#define FUNCTION_MINOR_MIN      6
+#define FUNCTION_MINOR_HANDLERS 11 /* from here on */
+#define FUNCTION_MINOR_MAX      15
 
 struct target;
 

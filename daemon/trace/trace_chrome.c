@@ -17,6 +17,7 @@ static void put_us(FILE *file, uint64_t ns)
 	fprintf(file, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
 }
 
+/* What began before the trace is shown from its beginning on. */
 static uint64_t since(const struct trace_analysis *analysis, uint64_t ns)
 {
 	return ns > analysis->trace->begin_ns ? ns - analysis->trace->begin_ns : 0;
@@ -61,7 +62,7 @@ static void put_call(const struct trace_analysis *analysis, size_t place,
 		mpi_function_name(event->function), (int)process->pid, event->thread);
 	put_us(file, since(analysis, event->begin_ns));
 	fputs(",\"dur\":", file);
-	put_us(file, event->end_ns - event->begin_ns);
+	put_us(file, since(analysis, event->end_ns) - since(analysis, event->begin_ns));
 	fprintf(file, ",\"args\":{\"rank\":%d,\"bytes\":%" PRIu64, (int)process->rank,
 		event->bytes);
 	if (event->tag != -1 || event->peer != -1)
@@ -92,7 +93,7 @@ static void put_span(const struct trace_analysis *analysis, size_t place,
 	fprintf(file, ",\"pid\":%d,\"tid\":%" PRIu32 ",\"ts\":", (int)process->pid, event->thread);
 	put_us(file, since(analysis, event->begin_ns));
 	fputs(",\"dur\":", file);
-	put_us(file, event->end_ns - event->begin_ns);
+	put_us(file, since(analysis, event->end_ns) - since(analysis, event->begin_ns));
 	fprintf(file, ",\"args\":{\"rank\":%d", (int)process->rank);
 	if (words[0]) {
 		fputs(",\"line\":", file);

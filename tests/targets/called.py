@@ -6,13 +6,26 @@ a name, a thread, and two times between which the function ran and had not been 
 """
 import asyncio
 import contextlib
+import ctypes
 import json
 import sys
 import threading
 import time
 
-now = time.perf_counter_ns
-me = threading.get_native_id
+try:
+    now = time.perf_counter_ns
+except AttributeError:  # 3.6
+
+    def now():
+        return int(time.perf_counter() * 1e9)
+
+try:
+    me = threading.get_native_id
+except AttributeError:  # 3.6, 3.7
+
+    def me(gettid=ctypes.CDLL(None).syscall):
+        return gettid(186)
+
 notes = []
 note = notes.append
 
@@ -175,9 +188,12 @@ def main():
     threads = [threading.Thread(target=all_of_them) for _ in range(3)]
     for thread in threads:
         thread.start()
-    for _ in range(5):
+    all_of_them()
+    # By then a tracer has said which functions it wants.
+    time.sleep(0.05)
+    for _ in range(4):
         all_of_them()
-    asyncio.run(awaiting())
+    asyncio.new_event_loop().run_until_complete(awaiting())
     for thread in threads:
         thread.join()
     print(json.dumps(notes), flush=True)

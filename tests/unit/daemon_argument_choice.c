@@ -119,9 +119,9 @@ static void test_row_in_c(void **state)
 	make_comparable(&stack, stack.inner);
 	site_of(&stack, stack.inner)->samples = SAMPLES;
 	stack.log.seen = 100 * SAMPLES;
-	assert_false(choose(&stack).in_row);
+	assert_int_equal(choose(&stack).row, 0);
 	stack.log.seen = 4 * SAMPLES;
-	assert_true(choose(&stack).in_row);
+	assert_int_equal(choose(&stack).row, ARGUMENT_ROW);
 	argument_log_deinit(&stack.log);
 }
 
@@ -136,10 +136,15 @@ static void test_row(void **state)
 	site_of(&stack, stack.outer)->of_callee = true;
 	site_of(&stack, stack.outer)->samples = SAMPLES;
 	choice = choose(&stack);
-	assert_true(choice.in_row);
+	assert_int_equal(choice.row, ARGUMENT_ROW);
 	assert_false(choice.at_entry);
 	assert_ptr_equal(choice.frame, &stack.frames[1]);
 	assert_int_equal(site_of(&stack, stack.outer)->rows, 1);
+	assert_int_equal(choose(&stack).row, ARGUMENT_ROW);
+	/* Nothing came back: it may do so later. */
+	assert_int_equal(choose(&stack).row, ARGUMENT_ROW_MAX);
+	site_of(&stack, stack.outer)->row_alike = 1;
+	assert_int_equal(choose(&stack).row, ARGUMENT_ROW);
 	argument_log_deinit(&stack.log);
 }
 
@@ -161,7 +166,7 @@ static void test_awaited(void **state)
 	choice = choose(&stack);
 	assert_ptr_equal(choice.frame, &stack.frames[0]);
 	assert_int_equal(choice.site, stack.outer);
-	assert_true(choice.in_row);
+	assert_int_equal(choice.row, ARGUMENT_ROW);
 	assert_true(choice.at_entry);
 	/* Something else runs below it in this sample. */
 	stack.codes[0].coroutine = false;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 /* Behind # what speaks against the first call of the line, or is done with its result: d(ropped),
- * r(esult), o(perand), m(ultiplied), -. */
+ * r(esult), o(perand), m(ultiplied), p(art), -. */
 static const char program[] =
 	/*  1 */ "def calls(f, m, out, n):\n"
 		 /*  2 */ "    for i in range(n):\n"
@@ -82,7 +82,23 @@ static const char program[] =
 		 /* 66 */ "    b = n @ f(m)  #m\n"
 		 /* 67 */ "    c = f(m) @ (n.x + m)  #m\n"
 		 /* 68 */ "    d = f(m) + n @ m  #-\n"
-		 /* 69 */ "    return a, b, c, d\n";
+		 /* 69 */ "    return a, b, c, d\n"
+		 /* 70 */ "def parts(f, m, n):\n"
+		 /* 71 */ "    a = f(m)[:n]  #p\n"
+		 /* 72 */ "    b = f(m)[::-1][:n]  #p\n"
+		 /* 73 */ "    c = f(m)[:, :n]  #p\n"
+		 /* 74 */ "    d = f(m)[0]  #p\n"
+		 /* 75 */ "    e = f(m)[-n:]  #p\n"
+		 /* 76 */ "    g = f(m)[n]  #-\n"
+		 /* 77 */ "    h = f(m)[m[:n]]  #-\n"
+		 /* 78 */ "    return a, b, c, d, e, g, h\n"
+		 /* 79 */ "def kept_parts(f, m, n):\n"
+		 /* 80 */ "    a = f(m)  #p\n"
+		 /* 81 */ "    b = f(n)  #-\n"
+		 /* 82 */ "    return a[:n], a[-1], b[:n], b\n"
+		 /* 83 */ "def turned(f, m, n):\n"
+		 /* 84 */ "    a = f(m)  #p\n"
+		 /* 85 */ "    return n, a[:n]\n";
 
 static const struct compiled_code *code_with_line(const struct compiled_python *compiled, int line)
 {
@@ -112,7 +128,7 @@ static struct argument_veto veto_of(const struct python_code *code, int offset)
 	return veto;
 }
 
-static void letters(const struct argument_veto *veto, char text[5])
+static void letters(const struct argument_veto *veto, char text[6])
 {
 	size_t used = 0;
 
@@ -124,6 +140,8 @@ static void letters(const struct argument_veto *veto, char text[5])
 		text[used++] = 'o';
 	if (veto->multiplied)
 		text[used++] = 'm';
+	if (veto->takes_part)
+		text[used++] = 'p';
 	if (!used)
 		text[used++] = '-';
 	text[used] = '\0';
@@ -150,7 +168,7 @@ static void test_compiled(void **state)
 					code, line,
 					pythons->items[i].minor == 11 ? "PRECALL" : "CALL", 0);
 				struct argument_veto veto = veto_of(&code->code, offset);
-				char found[5], expected[5] = "";
+				char found[6], expected[6] = "";
 
 				memcpy(expected, mark + 1, (size_t)(end - mark - 1));
 				letters(&veto, found);
@@ -163,7 +181,7 @@ static void test_compiled(void **state)
 			}
 			start = end + 1;
 		}
-		assert_int_equal(checked, 25);
+		assert_int_equal(checked, 35);
 		compiled_python_free(&compiled);
 	}
 	assert_int_equal(wrong, 0);

@@ -104,7 +104,7 @@ static void test_row(void **state)
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		struct watched *watched = watched_create();
 
-		watched->watch.in_row = true;
+		watched->watch.row_length = ARGUMENT_ROW;
 		assert_int_equal(traps_until_over(watched, expected[i][0]), expected[i][1]);
 		assert_false(watched->tracee.events.slots[SLOT].enabled);
 		watched_destroy(watched);

@@ -227,6 +227,10 @@ static void test_other_ways(void **state)
 	(void)state;
 	assert_ptr_equal(slow_call_get(slow_call_find_looped(mean))->way, slow_call_get(rows)->way);
 	assert_int_equal(slow_call_find_looped(0), 0);
+	assert_ptr_equal(slow_call_get(slow_call_find_parted(slow_number("argsort", NUMPY)))->way,
+			 &slow_way_part);
+	assert_int_equal(slow_call_find_parted(0), 0);
+	assert_int_equal(slow_call_find_parted(mean), mean);
 	assert_int_equal(slow_call_find_looped(rows), rows);
 	assert_int_equal(slow_call_find_looped(slow_number("clip", NUMPY)),
 			 slow_number("clip", NUMPY));

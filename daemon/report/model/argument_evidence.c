@@ -32,7 +32,7 @@ static const struct fix_factor fixes[ARGUMENT_VERDICT_COUNT] = {
 	[ARGUMENT_SEARCHED] = { 1.3, 0.4 },   [ARGUMENT_CUT] = { 1.2, 0.4 },
 	[ARGUMENT_SLOW] = { 1.33, 0.37 },     [ARGUMENT_SORTED] = { 1.0, 0.6 },
 	[ARGUMENT_END] = { 0.85, 0.5 },       [ARGUMENT_IN_TURN] = { 1.15, 0.4 },
-	[ARGUMENT_FEW_HELD] = { 1.15, 0.4 },
+	[ARGUMENT_FEW_HELD] = { 1.15, 0.4 },  [ARGUMENT_SCANNED] = { 1.1, 0.6 },
 };
 
 /* The end of the interval may lie beyond the line's own time by so much. */
@@ -166,6 +166,7 @@ enum category argument_verdict_category(enum argument_verdict verdict)
 		return CATEGORY_MEMOIZABLE;
 	case ARGUMENT_GROWING:
 	case ARGUMENT_SEARCHED:
+	case ARGUMENT_SCANNED:
 	case ARGUMENT_CUT:
 	case ARGUMENT_SORTED:
 		return CATEGORY_INEFFICIENT_ALGORITHM;
@@ -201,6 +202,7 @@ const char *argument_verdict_name(enum argument_verdict verdict)
 		[ARGUMENT_END] = "end",
 		[ARGUMENT_IN_TURN] = "in_turn",
 		[ARGUMENT_FEW_HELD] = "few_held",
+		[ARGUMENT_SCANNED] = "scanned",
 	};
 
 	return (unsigned)verdict < ARGUMENT_VERDICT_COUNT ? names[verdict] : "unknown";

@@ -82,6 +82,9 @@ const char *argument_example(struct arena *arena, const struct argument_site *si
 		return "total = numpy.sqrt(a).sum() in place of total += numpy.sqrt(a[i])";
 	case ARGUMENT_SEARCHED:
 		return searched_example(site);
+	case ARGUMENT_SCANNED:
+		return "starts = sorted(item.start for item in items), once; then "
+		       "bisect.bisect_left(starts, low)";
 	case ARGUMENT_CUT:
 		if (site->kind == OPERATION_DELETE_SUBSCRIPT)
 			return "items = collections.deque(items); then items.popleft()";

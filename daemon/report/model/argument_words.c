@@ -350,6 +350,11 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 				    "%s searches %s from its beginning each time: keep its items "
 				    "in a set or dict",
 				    what, container);
+	case ARGUMENT_SCANNED:
+		return arena_format(arena,
+				    "%s is asked of item after item, again for each value: sort "
+				    "the items by it once, and find the first by bisection",
+				    what);
 	case ARGUMENT_SORTED:
 		return sorted_sentence(arena, words, what);
 	case ARGUMENT_END:

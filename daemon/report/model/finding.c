@@ -151,6 +151,7 @@ static const char *headline(const struct profile_line *line, uint64_t total_ns)
 	case ARGUMENT_SCALARS:
 		return headline_elements[sure];
 	case ARGUMENT_SEARCHED:
+	case ARGUMENT_SCANNED:
 	case ARGUMENT_CUT:
 	case ARGUMENT_SLOW:
 	case ARGUMENT_SORTED:
