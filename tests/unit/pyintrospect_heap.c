@@ -196,7 +196,7 @@ static void test_answers(void **state)
 	put_chunk(0x300, 0x50, false);
 	put_chunk(0x350, BYTES - 0x350, true);
 	open_heap(&heap, "[heap]", POOL_BYTES_3_9);
-	heap_answers_find(&heap.nodes, path_of, asked, 7, answers);
+	heap_answers_find(&heap.nodes, path_of, asked, 7, false, answers);
 	assert_int_equal(answers[0].state, HEAP_ANSWER_NATIVE);
 	assert_int_equal(answers[0].size, 0xf8);
 	/* Somebody holds it; it is free; inside of it; the top one; no memory, or a file's. */
@@ -207,12 +207,12 @@ static void test_answers(void **state)
 	heap.nodes.kinds[0] = HEAP_NODE_FIRST_TYPE;
 	/* Another allocator's, or behind chunks that are damaged. */
 	heap.nodes.foreign = true;
-	heap_answers_find(&heap.nodes, path_of, asked, 7, answers);
+	heap_answers_find(&heap.nodes, path_of, asked, 7, false, answers);
 	assert_int_equal(answers[0].state, HEAP_ANSWER_HELD);
 	assert_int_equal(answers[5].state, HEAP_ANSWER_UNKNOWN);
 	heap.nodes.foreign = false;
 	heap.nodes.broken_heaps = 1;
-	heap_answers_find(&heap.nodes, path_of, asked, 7, answers);
+	heap_answers_find(&heap.nodes, path_of, asked, 7, false, answers);
 	assert_int_equal(answers[2].state, HEAP_ANSWER_GONE);
 	assert_int_equal(answers[5].state, HEAP_ANSWER_UNKNOWN);
 	close_heap(&heap);
