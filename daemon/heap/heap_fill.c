@@ -5,11 +5,12 @@
 #define UNIT 16
 /* At 5 MB a second so much comes within the 0.1 ms until a breakpoint is there. */
 #define LEAD_LEAST 512
-/* A chunk or several: each byte of what is filled is as likely to be met. */
-#define LEADS 1024
+/* So far behind that that a block of some size is met anywhere, and no farther: until the heap has
+ * grown as far, temporaries write there. */
+#define LEADS 256
 /* Primes: of any two turns or salts the leads are different. */
-#define TURN_STEP 389
-#define SALT_STEP 617
+#define TURN_STEP 89
+#define SALT_STEP 61
 
 void heap_fill_aim(struct heap_fill *fill, remote_addr end, unsigned salt, uint64_t now_ns)
 {
