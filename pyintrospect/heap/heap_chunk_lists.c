@@ -132,8 +132,13 @@ static bool has_bins(const struct heap_nodes *nodes, remote_addr at)
 {
 	const remote_addr bins = at - ARENA_TOP + ARENA_BINS;
 	const uint8_t *bytes = heap_image_at(nodes->image, bins, BIN_COUNT * CHUNK_HEAD);
+	const uint8_t *before = heap_image_at(nodes->image, at - CHUNK_HEAD, CHUNK_HEAD);
 	unsigned empty = 0;
 
+	/* This fast bin is for chunks larger than any that go there; before a bin there is another,
+	 * or the top. */
+	if (!before || field_u64(before, 0))
+		return false;
 	for (int32_t i = 0; bytes && i < BIN_COUNT; i++) {
 		remote_addr self = bins + (remote_addr)i * CHUNK_HEAD - CHUNK_HEAD;
 
@@ -145,7 +150,7 @@ static bool has_bins(const struct heap_nodes *nodes, remote_addr at)
 
 /*
  * libc's own arena, which is in its data. The heap may have grown since that was copied: then it is
- * known by its bins. Those of free chunks look like it, too, but are behind it.
+ * known by its bins.
  */
 static void mark_main_arena(struct heap_nodes *nodes, const struct heap_extent *heap,
 			    remote_addr top)
