@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What others say of programs that leak, beside `pieprofd heap -d`, and what it costs the program.
 
-    tests/bench/leak_peers.py --peers PYTHON [--seconds 18] [--tool WORD ...] [--rows FILE] [NAME ...]
+    tests/bench/leak_peers.py --peers PYTHON [--seconds 18] [--tool NAME ...] [--rows FILE] [NAME ...]
     tests/bench/leak_peers.py --table FILE ...       a table of such rows
 
 Programs of tests/leaks/ that need no packages, clean ones too, or those with one of NAME in their names. PYTHON is that of a
@@ -13,7 +13,7 @@ show the noise. (pieprofd's own CPU time is another process's, and shown beside.
 
   memray       lines by what is allocated at the highest of memory, and by what is never freed (its reports `flamegraph` and `--leaks`)
   Scalene      lines by what they allocated; its own list of leaks is its verdict
-  tracemalloc  lines by what has grown between two snapshots, of 10 frames each the innermost of the program
+  tracemalloc  lines by what has grown between two snapshots, of 1 or 10 frames the innermost of the program
   guppy        kinds of objects by what has come since a first look (setrelheap), with their shortest paths (shpaths) and referrers (byvia) as holders
 
 A line is named when one of the first three of the program's own is in `lines` of expected.json; a holder when all its words stand in the
@@ -51,7 +51,7 @@ print(json.dumps(said))
 # A program with a thread that looks twice: argv is when, when again, the program and its arguments.
 LOOKS = """
 import json, os, runpy, sys, threading, time
-%s
+WHAT
 def look(early, late):
     time.sleep(early)
     began = time.perf_counter()
@@ -79,7 +79,7 @@ def end(first):
 """
 TRACEMALLOC = """
 import tracemalloc
-tracemalloc.start(10)
+tracemalloc.start(%d)
 begin = tracemalloc.take_snapshot
 def end(first):
     last = tracemalloc.take_snapshot()
@@ -217,7 +217,9 @@ class Bench:
         _, row = paired(self.bare, self.bare, self.seconds, look)
         with open(path) as file:
             said = judge(self.program, json.load(file))
-        return dict(row, line=said["line"], holder=said["named"], verdict=said["verdict_right"], says=str(said["verdict"]),
+        # No variable holds it: that is the verdict's to say.
+        holder = said["named"] if self.program["holder_words"] else None
+        return dict(row, line=said["line"], holder=holder, verdict=said["verdict_right"], says=str(said["verdict"]),
                     own_cpu=own[0])
 
     def allocations(self):
@@ -249,7 +251,7 @@ class Bench:
 
     def looks(self, what):
         words = [str(WARM_UP), str(self.seconds - 2 * WARM_UP)]
-        one, row = paired([self.python, "-c", LOOKS % what] + words + self.command, self.bare, self.seconds)
+        one, row = paired([self.python, "-c", LOOKS.replace("WHAT", what)] + words + self.command, self.bare, self.seconds)
         said = one.said()
         if not said:
             raise Failure("it did not look twice: %s" % "".join(one.output)[-200:])
@@ -257,12 +259,15 @@ class Bench:
         cost, rounds = row["cost"], one.rounds
         return said, dict(row, still=said["still"], cost=cost - 1e6 * said["cpu"] / rounds / row["round_us"])
 
-    def tracemalloc(self):
+    def tracemalloc(self, frames=1):
         os.environ["FOLDER"] = self.folder
-        row = self.looks(TRACEMALLOC)[1]
+        row = self.looks(TRACEMALLOC % frames)[1]
         lines = json.loads(subprocess.run([self.python, "-c", COMPARE, self.path("first"), self.path("last"), self.program["path"]],
                                           stdout=subprocess.PIPE, text=True, check=True).stdout)
         return dict(row, line=named(lines, self.program), says="lines %s" % lines)
+
+    def tracemalloc_deep(self):
+        return self.tracemalloc(10)
 
     def guppy(self):
         said, row = self.looks(GUPPY)
@@ -272,7 +277,7 @@ class Bench:
 
 
 TOOLS = {"bare": Bench.nothing, "heap -d": Bench.pieprofd, "heap -d --allocations": Bench.allocations, "memray": Bench.memray,
-         "memray, Python's allocators": Bench.memray_python, "Scalene": Bench.scalene, "tracemalloc": Bench.tracemalloc,
+         "memray, Python's allocators": Bench.memray_python, "Scalene": Bench.scalene, "tracemalloc": Bench.tracemalloc, "tracemalloc, 10 frames": Bench.tracemalloc_deep,
          "guppy": Bench.guppy}
 
 
@@ -290,10 +295,7 @@ def words_of(row):
         said += ["verdict"] if row["verdict"] else []
     elif row.get("verdict") is False:
         said = ["**accused**" if row["tool"] == "Scalene" else "wrong verdict"]
-    if row["tool"] == "bare":
-        return "%.2f" % row["cost"]
-    still = ", still for %.1f s" % sum(row["still"]) if "still" in row else ""
-    return "%s; %.2f, %+.0f MB%s" % (", ".join(said) or "-", row["cost"], row["more_mb"], still)
+    return "%s%.2f" % (", ".join(said) + "; " if said else "" if row["tool"] == "bare" else "-; ", row["cost"])
 
 
 def table(paths):
@@ -307,6 +309,13 @@ def table(paths):
     for name in dict.fromkeys(row["program"] for row in rows):
         by_tool = {row["tool"]: row for row in rows if row["program"] == name}
         print("| `%s` | %s |" % (name, " | ".join(words_of(by_tool[tool]) if tool in by_tool else "" for tool in tools)))
+    for what, key in (("MB more", lambda row: row["more_mb"]), ("s, standing still", lambda row: sum(row["still"]) if "still" in row else None),
+                      ("s of its own CPU time", lambda row: row.get("own_cpu"))):
+        cells = []
+        for tool in tools:
+            values = [key(row) for row in rows if row["tool"] == tool and not row.get("failed") and key(row) is not None]
+            cells.append("%.1f to %.1f" % (min(values), max(values)) if values else "")
+        print("| %s | %s |" % (what, " | ".join(cells)))
 
 
 def main():
@@ -314,7 +323,7 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--seconds", type=float, default=18)
-    parser.add_argument("--tool", action="append", metavar="WORD", help="tools with this in their names")
+    parser.add_argument("--tool", action="append", choices=TOOLS, help="all, if none is named")
     parser.add_argument("--rows", default=os.devnull, metavar="FILE", help="a line of JSON for each, appended")
     parser.add_argument("--table", nargs="+", metavar="FILE")
     arguments = parser.parse_args()
@@ -327,7 +336,7 @@ def main():
     for program in programs:
         program["path"] = os.path.join(FOLDER, program["file"])
         for name, tool in TOOLS.items():
-            if arguments.tool and not any(word in name for word in arguments.tool):
+            if arguments.tool and name not in arguments.tool:
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 try:
