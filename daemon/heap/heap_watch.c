@@ -360,9 +360,12 @@ static void watch_abandoned(void *context, struct tracee *tracee)
 static void note_write(struct heap_watch *watch, const struct hit *hit)
 {
 	struct heap_watched *ends = ends_of(watch);
-	const struct heap_watch_site *site =
-		hit->error || !hit->stack.count ? NULL : heap_watched_site(ends, &hit->stack);
+	const struct heap_watch_site *site = NULL;
 
+	if (!ends)
+		return;
+	if (!hit->error && hit->stack.count)
+		site = heap_watched_site(ends, &hit->stack);
 	ends->hits++;
 	ends->beyond += !site;
 	heap_fill_write(&watch->fills.items[hit->slot], site ? (int)(site - ends->sites) : -1,
