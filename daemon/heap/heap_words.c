@@ -330,12 +330,19 @@ static void say_kept(const struct teller *teller, const struct heap_kept_result 
 
 static void say_filled(const struct teller *teller, const struct heap_watched *filled)
 {
-	if (filled)
+	const struct heap_course *course = teller->course;
+
+	if (filled) {
 		say_sites(teller, filled, SITES_SHOWN);
+		add(teller->words,
+		    "--allocations names the lines that allocate it, by probes at malloc()");
+		return;
+	}
 	add(teller->words,
-	    filled ? "--allocations names the lines that allocate it, by probes at malloc()"
-		   : "no line is named: --allocations names those that allocate it, by probes at "
-		     "malloc()");
+	    "no line is named%s%s: --allocations names those that allocate it, by "
+	    "probes at malloc()",
+	    course->watch_state == HEAP_WATCH_REFUSED ? ", as " : "",
+	    course->watch_state == HEAP_WATCH_REFUSED ? course->watch_error.cause : "");
 }
 
 /* Of memory of C nothing else names a line; of objects, the lines above may. */
