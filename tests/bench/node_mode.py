@@ -306,8 +306,9 @@ def show(options, watched, used, bare, log):
         len(old), options.groups, "control groups" if hierarchy() else "groups without control groups", options.share,
         used["took"], machine()))
     show_turns(old, new)
-    print("  in the end, of all Python   %s sampled, %s wait, of which %s do nothing" % tuple(
-        "%.0f" % used["metrics"].get("pieprofd_" + name, -1) for name in ("processes", "processes_over_limit", "processes_idle")))
+    print("  in the end, of all Python   %s sampled, %s wait, of which %s do nothing; %s sessions so far" % tuple(
+        "%.0f" % used["metrics"].get("pieprofd_" + name, -1)
+        for name in ("processes", "processes_over_limit", "processes_idle", "sessions_total")))
     count, waited, left = (used["metrics"].get("pieprofd_" + name, 0) for name in (
         "newcomer_wait_seconds_count", "newcomer_wait_seconds_sum", "budget_seconds"))
     print("  by its own account          %.0f that came were sampled, after %.2f s on average; %+.3f s of CPU time left" % (
