@@ -174,6 +174,19 @@ static bool is_worth_a_watch(const struct heap_verdict *verdict)
 	       (verdict->kind == HEAP_VERDICT_GARBAGE && verdict->bytes_per_s > 0);
 }
 
+/* All registers are for as many heaps as there are: words behind the end of each. Probes tell more.
+ */
+static void choose_ends(const struct run *run, struct heap_watch_aims *aims)
+{
+	const struct heap_snapshot *last = &run->last->snapshot;
+
+	if (run->course->verdict.kind != HEAP_VERDICT_NATIVE || run->options->allocations ||
+	    !last->end_count)
+		return;
+	for (aims->end_count = 0; aims->end_count < HEAP_WATCH_AIMS_MAX; aims->end_count++)
+		aims->ends[aims->end_count] = last->ends[aims->end_count % last->end_count];
+}
+
 /* Only where something is found to leak is anything attached. */
 static int watch(struct run *run)
 {
@@ -187,12 +200,13 @@ static int watch(struct run *run)
 	struct heap_watch_aims aims = { .container_count = 0 };
 	uint64_t cpu_ns = cpu_ns_of(run->pid);
 
-	if (!is_worth_a_watch(&course->verdict))
+	choose_ends(run, &aims);
+	if (!is_worth_a_watch(&course->verdict) && !aims.end_count)
 		return 0;
-	if (choose_types(run, &aims))
+	if (!aims.end_count && choose_types(run, &aims))
 		return -ENOMEM;
 	choose_containers(run, &aims);
-	if (!aims.container_count && !aims.type_count)
+	if (!aims.container_count && !aims.type_count && !aims.end_count)
 		return 0;
 	run->watch_tried = true;
 	if (cpu_ns > run->began_cpu_ns)
@@ -243,6 +257,8 @@ static int look_once(struct run *run, struct error *error)
 
 	if (probes)
 		questions = heap_probes_ask(probes);
+	else if (run->course->watch)
+		questions = heap_watch_ask(run->course->watch);
 	look = heap_looker_look(run->looker, &questions, error);
 	elapsed_ns = clock_now_ns() - run->began_ns;
 	if (!look)
@@ -266,6 +282,8 @@ static int look_once(struct run *run, struct error *error)
 	run->torn_in_row = 0;
 	if (probes)
 		heap_probes_answer(probes, look);
+	else if (run->course->watch)
+		heap_watch_answer(run->course->watch, look);
 	heap_look_destroy(run->last);
 	run->last = look;
 	memory_limit_read(run->pid, &run->course->limit);
@@ -390,6 +408,8 @@ const struct heap_watched *heap_course_watched(const struct heap_course *course,
 static bool is_believed(const struct heap_watched *watched, size_t count,
 			const struct heap_watched *one)
 {
+	if (!one->made.type)
+		return false;
 	if (one->made.of_python)
 		return true;
 	for (size_t i = 0; i < count; i++)
@@ -407,7 +427,18 @@ const struct heap_watched *heap_course_made(const struct heap_course *course, si
 	size_t count = watched_of(course, &watched);
 
 	for (size_t i = 0; i < count; i++)
-		if (watched[i].made.type && is_believed(watched, count, &watched[i]) && !number--)
+		if (is_believed(watched, count, &watched[i]) && !number--)
+			return &watched[i];
+	return NULL;
+}
+
+const struct heap_watched *heap_course_filled(const struct heap_course *course)
+{
+	const struct heap_watched *watched;
+	size_t count = watched_of(course, &watched);
+
+	for (size_t i = 0; i < count; i++)
+		if (watched[i].end && watched[i].stayed >= TRIED_LEAST)
 			return &watched[i];
 	return NULL;
 }

@@ -76,6 +76,10 @@ const struct heap_watched *heap_course_watched(const struct heap_course *course,
  * the other; NULL: no more. */
 const struct heap_watched *heap_course_made(const struct heap_course *course, size_t number);
 
+/* Where memory that no object holds is filled: `stayed` of `tried` words that glibc's heaps grew
+ * by. NULL: too few stayed to tell, or it was not looked at. */
+const struct heap_watched *heap_course_filled(const struct heap_course *course);
+
 /* Whether it is about memory that no object holds, for heap_probes_result(). */
 bool heap_course_is_native(const struct heap_course *course);
 /* Which lines make what stays; NULL: there were no probes. */

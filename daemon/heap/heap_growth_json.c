@@ -82,8 +82,10 @@ static json_t *json_lines(const struct heap_watched *watched)
 {
 	json_t *lines = json_array();
 
+	/* What was made there may have gone again. */
 	for (unsigned i = 0; watched && i < watched->site_count; i++)
-		lines = json_appended(lines, json_site(&watched->sites[i]));
+		if (watched->sites[i].grown || watched->sites[i].shrunk)
+			lines = json_appended(lines, json_site(&watched->sites[i]));
 	return lines;
 }
 
@@ -148,6 +150,19 @@ static json_t *json_made(const struct heap_look *look)
 		made = json_appended(made, object);
 	}
 	return made;
+}
+
+/* null: too little was seen, or nothing was to be seen. */
+static json_t *json_filled(const struct heap_look *look)
+{
+	const struct heap_watched *filled = heap_course_filled(look->course);
+	json_t *object = filled ? json_object() : json_null();
+
+	if (!filled)
+		return object;
+	object = json_with(object, "tried", json_count(filled->tried));
+	object = json_with(object, "stayed", json_count(filled->stayed));
+	return json_with(object, "lines", json_lines(filled));
 }
 
 /* ---- what stays */
@@ -318,6 +333,7 @@ json_t *heap_json_with_course(json_t *object, const struct heap_look *look)
 	object = json_with(object, "verdict", json_verdict(look));
 	object = json_with(object, "growing", json_growing(look));
 	object = json_with(object, "made", json_made(look));
+	object = json_with(object, "filled", json_filled(look));
 	object = json_with(object, "watch", json_watch(look->course));
 	object = json_with(object, "stays", json_probes(look->course));
 	object = json_with(object, "limit", json_limit(look->course));

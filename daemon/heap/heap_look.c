@@ -170,6 +170,7 @@ static int take_snapshot(struct heap_look *look, struct target *target,
 	if (questions) {
 		source.asked = questions->addresses;
 		source.asked_count = questions->count;
+		source.asked_within = questions->within;
 	}
 	if (procfs_read_status(look->pid, 0, &status))
 		status.inner_pid = 0;

@@ -52,6 +52,7 @@ void heap_looker_destroy(struct heap_looker *looker);
 struct heap_questions {
 	const remote_addr *addresses;
 	size_t count;
+	bool within; /* addresses may be anywhere in them */
 };
 
 /*

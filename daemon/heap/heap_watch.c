@@ -7,7 +7,9 @@
 #include "common/clock.h"
 #include "daemon/capture/target.h"
 #include "daemon/detect/governor.h"
+#include "daemon/heap/heap_fill.h"
 #include "daemon/heap/heap_trial.h"
+#include "daemon/heap/heap_watched.h"
 #include "pyintrospect/field.h"
 #include "pyintrospect/heap/heap_layout.h"
 #include "pyintrospect/heap/heap_used_pools.h"
@@ -80,7 +82,8 @@ struct heap_watch {
 	size_t count;
 	struct hit hit; /* of the stop in hand */
 	uint64_t stops, stopped_ns;
-	bool end_wanted, done; /* across threads */
+	bool end_wanted, done;   /* across threads */
+	struct heap_fills fills; /* of the slots of ends */
 };
 
 /* ---- slots; in the tracer's thread */
@@ -91,6 +94,15 @@ static bool all_spent(const struct heap_watch *watch)
 		if (!watch->aims[i].spent || !heap_trials_are_over(&watch->aims[i].trials))
 			return false;
 	return true;
+}
+
+/* Of all ends: where they were written. NULL: there are none. */
+static struct heap_watched *ends_of(struct heap_watch *watch)
+{
+	for (size_t i = 0; i < watch->count; i++)
+		if (watch->watched[i].end)
+			return &watch->watched[i];
+	return NULL;
 }
 
 /* No breakpoint is needed for that, and nobody is stopped. How long until one is due, or a turn. */
@@ -108,30 +120,15 @@ static uint64_t look_at_trials(struct heap_watch *watch)
 	return pause_ns;
 }
 
-/* Those that were gone, or not looked at to the end, count no more. */
-static void keep_what_stayed(struct heap_watch *watch)
-{
-	for (size_t i = 0; i < watch->count; i++) {
-		struct heap_watched *watched = &watch->watched[i];
-		const struct heap_trials *trials = &watch->aims[i].trials;
-
-		if (!watched->made.sized)
-			continue;
-		watched->tried = heap_trials_done(trials);
-		watched->stayed = watched->grown = heap_trials_stayed(trials, -1);
-		for (unsigned k = 0; k < watched->site_count; k++)
-			watched->sites[k].grown = heap_trials_stayed(trials, (int)k);
-	}
-}
-
 static void arm_thread(struct heap_watch *watch, struct tracee *tracee, unsigned slot)
 {
 	struct heap_watched *watched = &watch->watched[slot];
 
 	if (tracee->events.clock_fd < 0 || tracee->unstopped)
 		return;
+	/* Of a word that is written byte by byte, behind an end, each would be a stop. */
 	if (breakpoint_arm(&tracee->events, slot, BREAKPOINT_WRITE, watch->aims[slot].address,
-			   WORD_SIZE))
+			   watched->end ? 1 : WORD_SIZE))
 		watched->refused = true;
 }
 
@@ -176,7 +173,7 @@ static bool read_length(struct heap_watch *watch, unsigned slot, uint64_t *ret_l
 	const struct heap_container *container = &watch->watched[slot].container;
 	uint8_t head[HEAD_SIZE];
 
-	if (watch->watched[slot].made.type)
+	if (watch->watched[slot].made.type || watch->watched[slot].end)
 		return !memory_read_u64(&watch->target.reader, watch->aims[slot].address,
 					ret_length);
 	if (memory_read(&watch->target.reader, container->address, head, sizeof(head)) ||
@@ -199,8 +196,16 @@ static bool take_aim(struct heap_watch *watch, unsigned slot, uint64_t now_ns)
 {
 	const struct heap_watch_type *made = &watch->watched[slot].made;
 	struct aim *aim = &watch->aims[slot];
-	remote_addr block;
+	remote_addr block, end;
 
+	if (watch->watched[slot].end) {
+		if (memory_read_u64(&watch->target.reader, watch->watched[slot].end, &end))
+			return false;
+		heap_fill_aim(&watch->fills.items[slot], end, slot, now_ns);
+		aim->address = watch->fills.items[slot].word;
+
+		return true;
+	}
 	if (!made->type) {
 		aim->address = watch->watched[slot].container.length_at;
 		if (read_length(watch, slot, &aim->length))
@@ -220,9 +225,15 @@ static bool take_aim(struct heap_watch *watch, unsigned slot, uint64_t now_ns)
 	return true;
 }
 
-/* The block may have been handed out before anybody was armed. */
-static bool is_stale(const struct heap_watch *watch, unsigned slot, uint64_t now_ns)
+/* The block may have been handed out before anybody was armed; behind an end, enough was seen. */
+static bool is_stale(struct heap_watch *watch, unsigned slot, uint64_t now_ns)
 {
+	struct heap_fill *fill = &watch->fills.items[slot];
+
+	if (watch->watched[slot].end) {
+		heap_fill_keep(fill, &watch->target.reader, now_ns);
+		return heap_fill_is_over(fill, now_ns);
+	}
 	return watch->watched[slot].made.type && now_ns - watch->aims[slot].aimed_ns >= AIM_NS;
 }
 
@@ -242,7 +253,7 @@ static void take_turn(struct heap_watch *watch)
 
 		if (aim->spent)
 			continue;
-		if (watch->stops >= STOPS_MAX ||
+		if (watch->stops >= STOPS_MAX || heap_fill_is_full(&watch->fills.items[slot]) ||
 		    (watch->watched[slot].made.type &&
 		     watch->watched[slot].others >= HEAP_WATCH_MISSES_MAX)) {
 			spend(watch, slot);
@@ -318,9 +329,11 @@ static void watch_stopped(void *context, struct tracee *tracee, const struct reg
 
 		if (slot >= watch->count || is_cleared(watch, slot) || is_missed(watch, slot))
 			continue;
-		breakpoint_disarm(&tracee->events, slot);
-		aim->hit = true;
-		aim->rests_until_ns = start_ns + PAUSE_NS;
+		if (!watch->watched[slot].end || heap_fill_is_last(&watch->fills.items[slot])) {
+			breakpoint_disarm(&tracee->events, slot);
+			aim->hit = true;
+			aim->rests_until_ns = start_ns + PAUSE_NS;
+		}
 		if (hit->noted || aim->spent)
 			continue;
 		hit->slot = slot;
@@ -344,20 +357,19 @@ static void watch_abandoned(void *context, struct tracee *tracee)
 	watch->hit.noted = false;
 }
 
-/* NULL: there are more places than are told apart. */
-static struct heap_watch_site *take_site(struct heap_watched *watched,
-					 const struct python_stack *stack)
+static void note_write(struct heap_watch *watch, const struct hit *hit)
 {
-	struct heap_watch_site site = { .grown = 0 };
+	struct heap_watched *ends = ends_of(watch);
+	const struct heap_watch_site *site = NULL;
 
-	heap_site_find(stack, &site.site);
-	for (unsigned i = 0; i < watched->site_count; i++)
-		if (heap_site_same(&watched->sites[i].site, &site.site))
-			return &watched->sites[i];
-	if (watched->site_count == HEAP_WATCH_SITES_MAX)
-		return NULL;
-	watched->sites[watched->site_count] = site;
-	return &watched->sites[watched->site_count++];
+	if (!ends)
+		return;
+	if (!hit->error && hit->stack.count)
+		site = heap_watched_site(ends, &hit->stack);
+	ends->hits++;
+	ends->beyond += !site;
+	heap_fill_write(&watch->fills.items[hit->slot], site ? (int)(site - ends->sites) : -1,
+			clock_now_ns());
 }
 
 static void watch_resumed(void *context, struct tracee *tracee)
@@ -372,6 +384,10 @@ static void watch_resumed(void *context, struct tracee *tracee)
 	(void)tracee;
 	if (!hit->noted)
 		return;
+	if (watched->end) {
+		note_write(watch, hit);
+		return;
+	}
 	if (hit->error || !hit->stack.count ||
 	    (watched->made.type ? hit->length != watched->made.type : hit->length == aim->length)) {
 		aim->length = hit->length;
@@ -381,7 +397,7 @@ static void watch_resumed(void *context, struct tracee *tracee)
 		return;
 	}
 	grown = watched->made.type || hit->length > aim->length;
-	site = take_site(watched, &hit->stack);
+	site = heap_watched_site(watched, &hit->stack);
 	watched->hits++;
 	watched->grown += grown;
 	watched->beyond += !site;
@@ -488,6 +504,8 @@ static void take_aims(struct heap_watch *watch, const struct heap_watch_aims *ai
 					      .object_bytes = made->block_bytes - made->prefix };
 		watch->watched[watch->count++].made = *made;
 	}
+	for (size_t i = 0; i < aims->end_count && watch->count < HEAP_WATCH_AIMS_MAX; i++)
+		watch->watched[watch->count++].end = aims->ends[i];
 }
 
 struct heap_watch *heap_watch_start(pid_t pid, const struct heap_watch_aims *aims,
@@ -514,6 +532,20 @@ bool heap_watch_is_done(const struct heap_watch *watch)
 	return __atomic_load_n(&watch->done, __ATOMIC_ACQUIRE);
 }
 
+struct heap_questions heap_watch_ask(struct heap_watch *watch)
+{
+	struct heap_questions questions = { .addresses = watch->fills.asked, .within = true };
+
+	questions.count = heap_fills_ask(&watch->fills);
+	return questions;
+}
+
+void heap_watch_answer(struct heap_watch *watch, const struct heap_look *look)
+{
+	if (look->snapshot.answers)
+		heap_fills_answer(&watch->fills, look->snapshot.answers);
+}
+
 void heap_watch_end(struct heap_watch *watch)
 {
 	if (!watch->thread_exists)
@@ -525,7 +557,13 @@ void heap_watch_end(struct heap_watch *watch)
 	if (!watch->unguarded)
 		watchdog_end(&watch->watchdog);
 	watch->thread_exists = false;
-	keep_what_stayed(watch);
+	for (size_t i = 0; i < watch->count; i++) {
+		if (watch->watched[i].made.sized)
+			heap_watched_keep_tried(&watch->watched[i], &watch->aims[i].trials);
+		if (&watch->watched[i] == ends_of(watch))
+			heap_watched_keep_filled(&watch->watched[i], &watch->fills,
+						 &watch->target.reader);
+	}
 }
 
 void heap_watch_destroy(struct heap_watch *watch)

@@ -211,7 +211,12 @@ static void say_site(const struct teller *teller, const struct heap_watched *wat
 	put_ways(&site->site, through, callers);
 	if (watched->made.type)
 		snprintf(what, sizeof(what), "objects of %.120s", watched->made.name);
-	add(teller->words, "%sat %s:%d in %s%s (%u of %u %s)%s", watched->made.type ? "made " : "",
+	else if (watched->end)
+		snprintf(what, sizeof(what), "places that stayed, where the heap grew");
+	add(teller->words, "%sat %s:%d in %s%s (%u of %u %s)%s",
+	    watched->made.type ? "made "
+	    : watched->end     ? "filled "
+			       : "",
 	    place->file, place->line, place->function, through, site->grown, watched->grown, what,
 	    callers);
 }
@@ -323,6 +328,23 @@ static void say_kept(const struct teller *teller, const struct heap_kept_result 
 	}
 }
 
+static void say_filled(const struct teller *teller, const struct heap_watched *filled)
+{
+	const struct heap_course *course = teller->course;
+
+	if (filled) {
+		say_sites(teller, filled, SITES_SHOWN);
+		add(teller->words,
+		    "--allocations names the lines that allocate it, by probes at malloc()");
+		return;
+	}
+	add(teller->words,
+	    "no line is named%s%s: --allocations names those that allocate it, by "
+	    "probes at malloc()",
+	    course->watch_state == HEAP_WATCH_REFUSED ? ", as " : "",
+	    course->watch_state == HEAP_WATCH_REFUSED ? course->watch_error.cause : "");
+}
+
 /* Of memory of C nothing else names a line; of objects, the lines above may. */
 static void say_probes(const struct teller *teller)
 {
@@ -335,8 +357,7 @@ static void say_probes(const struct teller *teller)
 	switch (course->probes_state) {
 	case HEAP_WATCH_UNWANTED:
 		if (native)
-			add(teller->words, "no line is named: --allocations names those that "
-					   "allocate it, by probes at malloc()");
+			say_filled(teller, heap_course_filled(course));
 		break;
 	case HEAP_WATCH_REFUSED:
 		add(teller->words, "no line that allocates is named: %s",

@@ -2,7 +2,7 @@
 #include "pyintrospect/heap/heap_answer.h"
 
 static struct heap_answer answer_at(const struct heap_nodes *nodes, const uint32_t *path_of,
-				    remote_addr address)
+				    remote_addr address, bool within)
 {
 	/* Of glibc's, what is in no chunk was given back, unless a row of them is not whole. */
 	const bool blind = nodes->foreign || nodes->broken_heaps;
@@ -21,7 +21,7 @@ static struct heap_answer answer_at(const struct heap_nodes *nodes, const uint32
 	if (chunk == HEAP_NODE_NONE)
 		return none;
 	node = nodes->first_chunk + chunk;
-	if (inside || nodes->kinds[node] == HEAP_NODE_FREE ||
+	if ((inside && !within) || nodes->kinds[node] == HEAP_NODE_FREE ||
 	    nodes->kinds[node] == HEAP_NODE_CACHED)
 		return gone;
 	held = nodes->kinds[node] >= HEAP_NODE_FIRST_TYPE || path_of[node];
@@ -30,8 +30,9 @@ static struct heap_answer answer_at(const struct heap_nodes *nodes, const uint32
 }
 
 void heap_answers_find(const struct heap_nodes *nodes, const uint32_t *path_of,
-		       const remote_addr *addresses, size_t count, struct heap_answer *answers)
+		       const remote_addr *addresses, size_t count, bool within,
+		       struct heap_answer *answers)
 {
 	for (size_t i = 0; i < count; i++)
-		answers[i] = answer_at(nodes, path_of, addresses[i]);
+		answers[i] = answer_at(nodes, path_of, addresses[i], within);
 }

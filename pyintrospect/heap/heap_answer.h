@@ -17,8 +17,10 @@ struct heap_answer {
 	uint64_t size; /* of the block, if there is one */
 };
 
-/* path_of: of each node, 0: nobody leads to it. answers: as many as addresses. */
+/* path_of: of each node, 0: nobody leads to it. within: an address may be anywhere in a block.
+ * answers: as many as addresses. */
 void heap_answers_find(const struct heap_nodes *nodes, const uint32_t *path_of,
-		       const remote_addr *addresses, size_t count, struct heap_answer *answers);
+		       const remote_addr *addresses, size_t count, bool within,
+		       struct heap_answer *answers);
 
 #endif

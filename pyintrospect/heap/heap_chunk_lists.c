@@ -11,6 +11,9 @@ enum {
 	ARENA_TOP = 96,
 	ARENA_BIN_NEXT = 112, /* of the unsorted bin; empty, it points to the top's place */
 	ARENA_READ = 128,
+	ARENA_BINS = 112, /* two links each */
+	BIN_COUNT = 126,
+	EMPTY_BINS_LEAST = 32,
 	LINK_SHIFT = 12,
 };
 
@@ -98,15 +101,24 @@ static void mark_caches(struct heap_nodes *nodes)
 				mark_cache(nodes, &nodes->chunks[i], &cache_layouts[k]);
 }
 
-/* at: where the top chunk's address was seen. */
-static void mark_arena(struct heap_nodes *nodes, remote_addr at)
+/* The first bin leads to itself, or to a free chunk. */
+static bool has_first_bin(const struct heap_nodes *nodes, remote_addr at)
 {
 	const uint8_t *bytes = heap_image_at(nodes->image, at - ARENA_TOP, ARENA_READ);
 	uint64_t unsorted = bytes ? field_u64(bytes, ARENA_BIN_NEXT) : 0;
 
-	/* The first bin leads to itself, or to a free chunk. */
-	if (!bytes || (unsorted != at && !chunk_at(nodes, unsorted + CHUNK_HEAD)))
+	return bytes && (unsorted == at || chunk_at(nodes, unsorted + CHUNK_HEAD));
+}
+
+/* at: where the top chunk's address was seen. */
+static void mark_arena(struct heap_nodes *nodes, remote_addr at)
+{
+	const uint8_t *bytes = heap_image_at(nodes->image, at - ARENA_TOP, ARENA_READ);
+
+	if (!bytes)
 		return;
+	if (nodes->end_count < HEAP_ENDS_MAX)
+		nodes->ends[nodes->end_count++] = at;
 	for (int32_t i = 0; i < FAST_BINS; i++) {
 		remote_addr chunk = field_u64(bytes, ARENA_FAST_BINS + i * (int32_t)sizeof(chunk));
 
@@ -115,17 +127,48 @@ static void mark_arena(struct heap_nodes *nodes, remote_addr at)
 	}
 }
 
-/* libc's own arena, which is in its data. */
-static void mark_main_arena(struct heap_nodes *nodes, remote_addr top)
+/* Empty bins lead to themselves, as if each were a chunk of which these two words are the links. */
+static bool has_bins(const struct heap_nodes *nodes, remote_addr at)
+{
+	const remote_addr bins = at - ARENA_TOP + ARENA_BINS;
+	const uint8_t *bytes = heap_image_at(nodes->image, bins, BIN_COUNT * CHUNK_HEAD);
+	const uint8_t *before = heap_image_at(nodes->image, at - CHUNK_HEAD, CHUNK_HEAD);
+	unsigned empty = 0;
+
+	/* This fast bin is for chunks larger than any that go there; before a bin there is another,
+	 * or the top. */
+	if (!before || field_u64(before, 0))
+		return false;
+	for (int32_t i = 0; bytes && i < BIN_COUNT; i++) {
+		remote_addr self = bins + (remote_addr)i * CHUNK_HEAD - CHUNK_HEAD;
+
+		empty += field_u64(bytes, i * CHUNK_HEAD) == self &&
+			 field_u64(bytes, i * CHUNK_HEAD + (int32_t)sizeof(self)) == self;
+	}
+	return empty >= EMPTY_BINS_LEAST;
+}
+
+/*
+ * libc's own arena, which is in its data. The heap may have grown since that was copied: then it is
+ * known by its bins.
+ */
+static void mark_main_arena(struct heap_nodes *nodes, const struct heap_extent *heap,
+			    remote_addr top)
 {
 	for (size_t i = 0; i < nodes->image->extent_count; i++) {
 		const struct heap_extent *extent = &nodes->image->extents[i];
 
 		if (extent->area != HEAP_AREA_DATA)
 			continue;
-		for (remote_addr at = extent->start; at < extent->end; at += sizeof(uint64_t))
-			if (field_u64(extent->bytes + (at - extent->start), 0) == top)
-				mark_arena(nodes, at);
+		for (remote_addr at = extent->start; at < extent->end; at += sizeof(uint64_t)) {
+			uint64_t word = field_u64(extent->bytes + (at - extent->start), 0);
+
+			if (word - heap->start >= heap->end - heap->start || word % CHUNK_HEAD ||
+			    !(has_bins(nodes, at) || (word == top && has_first_bin(nodes, at))))
+				continue;
+			mark_arena(nodes, at);
+			return;
+		}
 	}
 }
 
@@ -141,12 +184,12 @@ void heap_chunk_lists_mark(struct heap_nodes *nodes)
 			continue;
 		extent = heap_image_find(nodes->image, chunk->address);
 		if (extent && extent->area == HEAP_AREA_BREAK) {
-			mark_main_arena(nodes, chunk->address - CHUNK_HEAD);
+			mark_main_arena(nodes, extent, chunk->address - CHUNK_HEAD);
 			continue;
 		}
 		heap = heap_image_at(nodes->image, chunk->address - chunk->address % HEAP_ALIGNMENT,
 				     sizeof(uint64_t));
-		if (heap)
+		if (heap && has_first_bin(nodes, field_u64(heap, 0) + ARENA_TOP))
 			mark_arena(nodes, field_u64(heap, 0) + ARENA_TOP);
 	}
 }

@@ -10,7 +10,8 @@
 
 #include "pyintrospect/heap/heap_nodes.h"
 
-/* After the chunks are indexed: those in a list become HEAP_CHUNK_CACHED. */
+/* After the chunks are indexed: those in a list become HEAP_CHUNK_CACHED; also fills nodes->ends.
+ */
 void heap_chunk_lists_mark(struct heap_nodes *nodes);
 
 #endif

@@ -60,6 +60,9 @@ struct heap_chunk {
 	uint8_t debug_heads; /* what is too large for a pool has two, one in the other */
 };
 
+/* Of arenas; there may be more. */
+#define HEAP_ENDS_MAX 4
+
 /* pool_bytes is a pool's size, or that of a part of one: where pools begin, and how they are found.
  */
 struct heap_nodes {
@@ -76,7 +79,10 @@ struct heap_nodes {
 	size_t torn, reread, broken_heaps;
 	uint64_t objects; /* nodes that were judged to be one */
 	size_t segments;  /* of mimalloc's */
-	bool cut;         /* there are more than HEAP_NODES_MAX, or than may be found */
+	/* Of glibc's arenas, the words with the addresses at which their heaps end. */
+	remote_addr ends[HEAP_ENDS_MAX];
+	uint32_t end_count;
+	bool cut; /* there are more than HEAP_NODES_MAX, or than may be found */
 	/* Memory is another allocator's: what was found there, and how much may be. */
 	bool foreign;
 	uint32_t first_found; /* HEAP_NODE_NONE: nothing is to be found */

@@ -324,7 +324,7 @@ static int answer_all(struct look *look)
 	if (!look->snapshot.answers)
 		return -ENOMEM;
 	heap_answers_find(&look->nodes, look->walk.path_of, source->asked, source->asked_count,
-			  look->snapshot.answers);
+			  source->asked_within, look->snapshot.answers);
 	return 0;
 }
 
@@ -367,6 +367,8 @@ static int find_holders(struct look *look, struct error *error)
 	if (failure)
 		return explain(failure, error);
 	look->snapshot.used_pools = heap_used_pools_find(&look->nodes);
+	look->snapshot.end_count = look->nodes.end_count;
+	memcpy(look->snapshot.ends, look->nodes.ends, sizeof(look->nodes.ends));
 	keep_quality(look);
 	return 0;
 }

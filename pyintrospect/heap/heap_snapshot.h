@@ -83,6 +83,9 @@ struct heap_snapshot {
 	size_t type_name_count;
 	struct heap_containers containers; /* the longest; none where holders are not known */
 	struct heap_used_pools used_pools; /* where the next blocks are; with holders alone */
+	/* Words with the addresses at which glibc's heaps end; with holders alone. */
+	remote_addr ends[HEAP_ENDS_MAX];
+	uint32_t end_count;
 	struct heap_answer *answers; /* in the order of the questions; NULL: none, or no holders */
 	struct heap_quality quality;
 };
@@ -98,6 +101,7 @@ struct heap_source {
 	const remote_addr
 		*asked; /* what there is by now is to be told of: malloc() returned them */
 	size_t asked_count;
+	bool asked_within; /* they may be anywhere in a block, not where it begins alone */
 };
 
 struct heap_limits {

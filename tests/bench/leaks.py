@@ -7,7 +7,8 @@
 
 A holder is named when all words of it stand in path and type of one of the first three entries of heap.growing, or of
 heap.holders by bytes_per_s; where no variable holds the memory, when the verdict is of the right kind. A line is named when one of
-those of the first three entries of heap.growing, of those of heap.made, or of heap.stays, is in `lines`. A clean program is accused by the verdict "leak". Nothing
+those of the first three entries of heap.growing, of those of heap.made, or of the first three of heap.filled or heap.stays, is in
+`lines`. A clean program is accused by the verdict "leak". Nothing
 here is asserted: the exit code is 1 only when there was no report at all to judge.
 """
 import argparse
@@ -92,8 +93,9 @@ def judge(program, report):
     verdict = VERDICTS.get(verdict, verdict)
     verdicts = [program["verdict"]] + program.get("verdict_also", [])
     wanted = [words for words in [program["holder_words"]] + program.get("holder_words_also", []) if words]
-    stays = {"lines": ((heap.get("stays") or {}).get("lines") or [])[:FIRST]}
-    lines = [place for entry in growing + (heap.get("made") or [])[:FIRST] + [stays] for place in places(entry)]
+    filled = sorted((heap.get("filled") or {}).get("lines") or [], key=lambda line: -line["grown"])
+    stays = [{"lines": lines[:FIRST]} for lines in (filled, (heap.get("stays") or {}).get("lines") or [])]
+    lines = [place for entry in growing + (heap.get("made") or [])[:FIRST] + stays for place in places(entry)]
     first = (growing or holders or [{}])[0]
     return {
         "file": program["file"],

@@ -9,7 +9,8 @@ Starts so many Python processes, each of which works for a millisecond every sec
 a control group that is named as a container runtime names it (without, where /sys/fs/cgroup cannot be written), with a service,
 version, revision, namespace and pod of its own. Serves the machine for so long, and starts more meanwhile, one after the other:
 so many in the second half (--newcomers), or one every so many seconds from the start (--every);
-beside a process that forks so many a second, each of which is gone after 0.3 s (--churn). Who has a session is told by TracerPid, ten times a second, so that engines without a tracer cannot be measured.
+beside a process that forks so many a second, each of which is gone after 0.3 s (--churn). Who has a session is told by TracerPid, ten times a second. Where an engine has no tracer (--engine kernel), turns are known by the
+daemon's own account alone, and by what is pushed.
 --push has a receiver (tests/e2e/otlp_receiver.py) decode what is pushed every 15 s, and says of how many processes there was a
 profile and whether each of its labels was the process's. What follows -- is for serve.
 
@@ -278,6 +279,9 @@ def serve(options, watched, groups, words, path):
 def show_turns(old, new):
     ends = time.monotonic()
     met = [one for one in old if one.turns]
+    if not met and not any(one.turns for one in new):
+        print("  turns                       not seen: nobody was traced; %d new ones" % len(new))
+        return
     waits = [wait for one in old for wait in one.waits]
     print("  sampled at least once       %d of %d" % (len(met), len(old)))
     if met:
@@ -302,8 +306,9 @@ def show(options, watched, used, bare, log):
         len(old), options.groups, "control groups" if hierarchy() else "groups without control groups", options.share,
         used["took"], machine()))
     show_turns(old, new)
-    print("  in the end, of all Python   %s sampled, %s wait, of which %s do nothing" % tuple(
-        "%.0f" % used["metrics"].get("pieprofd_" + name, -1) for name in ("processes", "processes_over_limit", "processes_idle")))
+    print("  in the end, of all Python   %s sampled, %s wait, of which %s do nothing; %s sessions so far" % tuple(
+        "%.0f" % used["metrics"].get("pieprofd_" + name, -1)
+        for name in ("processes", "processes_over_limit", "processes_idle", "sessions_total")))
     count, waited, left = (used["metrics"].get("pieprofd_" + name, 0) for name in (
         "newcomer_wait_seconds_count", "newcomer_wait_seconds_sum", "budget_seconds"))
     print("  by its own account          %.0f that came were sampled, after %.2f s on average; %+.3f s of CPU time left" % (
@@ -320,8 +325,9 @@ def show(options, watched, used, bare, log):
         statistics.median(more), more[len(more) * 9 // 10], more[-1]))
     if log:
         seen, wrong = check_labels(log, watched)
-        print("  pushed                      profiles of %d of %d processes, %d labels checked, %d wrong" % (
-            len(seen), len(watched), sum(len(one.group.labels) for one in watched if one.pid in seen), len(wrong)))
+        print("  pushed                      profiles of %d of %d processes, %d of %d new ones, %d labels checked, %d wrong" % (
+            len(seen), len(watched), sum(one.pid in seen for one in new), len(new),
+            sum(len(one.group.labels) for one in watched if one.pid in seen), len(wrong)))
         for line in wrong[:10]:
             print("    " + line)
 

@@ -172,6 +172,19 @@ def test_lines_that_allocate(one_interpreter):
     check(any(sentence.startswith("allocated at ") for sentence in heap["verdict"]["sentences"]), heap["verdict"])
 
 
+def test_lines_that_fill(one_interpreter):
+    """Of memory of C, without probes: who writes last where the heap grows, and not who writes there for a moment."""
+    with targets_of([(one_interpreter, ("allocate", "--rate", 500))]) as (target,):
+        heap, = look_long([target], lambda heap: heap["filled"])
+    filled = heap["filled"]
+    check_sampled(heap["verdict"]["kind"] == "native" and filled, "%s, %s" % (heap["verdict"], heap["watch"]))
+    check(3 <= filled["stayed"] <= filled["tried"] <= 40 and heap["watch"]["stops"] <= 160, "%s, %s" % (filled, heap["watch"]))
+    first = max(filled["lines"], key=lambda line: line["grown"])
+    check_equal(first["function"], "allocate", "who fills: %s" % filled)
+    check_equal([caller["function"] for caller in first["callers"]][:2], ["handle", "serve"], "callers")
+    check(any(sentence.startswith("filled at ") for sentence in heap["verdict"]["sentences"]), heap["verdict"])
+
+
 def test_words_of_growth(one_interpreter):
     """A screen, an early end, refusals."""
     with targets_of([(one_interpreter, ("append",))]) as (target,):

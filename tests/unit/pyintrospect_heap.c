@@ -196,26 +196,99 @@ static void test_answers(void **state)
 	put_chunk(0x300, 0x50, false);
 	put_chunk(0x350, BYTES - 0x350, true);
 	open_heap(&heap, "[heap]", POOL_BYTES_3_9);
-	heap_answers_find(&heap.nodes, path_of, asked, 7, answers);
+	heap_answers_find(&heap.nodes, path_of, asked, 7, false, answers);
 	assert_int_equal(answers[0].state, HEAP_ANSWER_NATIVE);
 	assert_int_equal(answers[0].size, 0xf8);
 	/* Somebody holds it; it is free; inside of it; the top one; no memory, or a file's. */
 	assert_int_equal(answers[1].state, HEAP_ANSWER_HELD);
 	for (unsigned i = 2; i < 7; i++)
 		assert_int_equal(answers[i].state, HEAP_ANSWER_GONE);
+	/* Anywhere in a block. */
+	heap_answers_find(&heap.nodes, path_of, asked, 7, true, answers);
+	assert_int_equal(answers[3].state, HEAP_ANSWER_HELD);
+	assert_int_equal(answers[2].state, HEAP_ANSWER_GONE);
 	/* What is an object need not be held. */
 	heap.nodes.kinds[0] = HEAP_NODE_FIRST_TYPE;
 	/* Another allocator's, or behind chunks that are damaged. */
 	heap.nodes.foreign = true;
-	heap_answers_find(&heap.nodes, path_of, asked, 7, answers);
+	heap_answers_find(&heap.nodes, path_of, asked, 7, false, answers);
 	assert_int_equal(answers[0].state, HEAP_ANSWER_HELD);
 	assert_int_equal(answers[5].state, HEAP_ANSWER_UNKNOWN);
 	heap.nodes.foreign = false;
 	heap.nodes.broken_heaps = 1;
-	heap_answers_find(&heap.nodes, path_of, asked, 7, answers);
+	heap_answers_find(&heap.nodes, path_of, asked, 7, false, answers);
 	assert_int_equal(answers[2].state, HEAP_ANSWER_GONE);
 	assert_int_equal(answers[5].state, HEAP_ANSWER_UNKNOWN);
 	close_heap(&heap);
+}
+
+#define DATA  0x20000ull /* of libc, behind the heap */
+#define ARENA (DATA + 0x1000)
+#define TOP   (ARENA + 96)
+
+static uint64_t bin_at(unsigned number)
+{
+	return TOP + 16 + (uint64_t)number * 16;
+}
+
+static unsigned ends_of(remote_addr top, remote_addr *ret_end)
+{
+	const struct heap_image_options options = { .limit = 1u << 30 };
+	struct heap heap = {
+		.items = { { .start = BASE, .end = BASE + DATA, .protection = 3, .path = "[heap]" },
+			   { .start = BASE + DATA,
+			     .end = BASE + BYTES,
+			     .inode = 1,
+			     .protection = 3,
+			     .path = "/lib/libc.so.6" } },
+		.reader = { read_memory, NULL },
+		.pages = { read_pages, NULL },
+	};
+	unsigned count;
+
+	put(TOP, top);
+	heap.mappings = (struct mapping_list){ .mappings = heap.items, .count = 2 };
+	assert_int_equal(
+		heap_image_init(&heap.image, &heap.reader, &heap.pages, &heap.mappings, &options),
+		0);
+	heap_nodes_init(&heap.nodes, &heap.image, POOL_BYTES_3_9);
+	assert_int_equal(heap_pool_find_all(&heap.nodes), 0);
+	assert_int_equal(heap_nodes_index(&heap.nodes), 0);
+	assert_int_equal(heap_chunk_find_all(&heap.nodes), 0);
+	count = heap.nodes.end_count;
+	*ret_end = heap.nodes.ends[0];
+	close_heap(&heap);
+	return count;
+}
+
+/* The word of libc's that says where its heap ends, which may have moved while all was copied. */
+static void test_ends(void **state)
+{
+	remote_addr end;
+
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	put_chunk(0, 0x100, true);
+	put_chunk(0x100, 0x200, true);
+	put_chunk(0x300, 0x50, false);
+	put_chunk(0x350, DATA - 0x350, true);
+	assert_int_equal(ends_of(BASE + 0x350, &end), 0);
+	for (unsigned i = 0; i < 126; i++) {
+		put(bin_at(i), BASE + bin_at(i) - 16);
+		put(bin_at(i) + 8, BASE + bin_at(i) - 16);
+	}
+	/* The free one is in one of its lists. */
+	put(bin_at(3), BASE + 0x100);
+	put(bin_at(3) + 8, BASE + 0x100);
+	assert_int_equal(ends_of(BASE + 0x350, &end), 1);
+	assert_int_equal(end, BASE + TOP);
+	assert_int_equal(ends_of(BASE + 0x1350, &end), 1);
+	assert_int_equal(end, BASE + TOP);
+	/* Not in the heap, or at no chunk. */
+	assert_int_equal(ends_of(BASE + DATA, &end), 0);
+	for (unsigned i = 0; i < 126; i++)
+		put(bin_at(i), 0);
+	assert_int_equal(ends_of(BASE + 0x1350, &end), 0);
 }
 
 /* A mapping of its own, and one that says more than there is. */
@@ -447,6 +520,7 @@ int main(void)
 		cmocka_unit_test(test_used_pools),
 		cmocka_unit_test(test_chunks),
 		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_mapped_chunks),
 		cmocka_unit_test(test_chunk_behind_bss),
 		cmocka_unit_test(test_types),
