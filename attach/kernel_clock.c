@@ -30,16 +30,6 @@ struct kernel_record {
  */
 #define VARY_EVERY 64
 
-static int event_running_ns(int fd, uint64_t *ret_ns)
-{
-	uint64_t values[2];
-
-	if (read(fd, values, sizeof(values)) != sizeof(values))
-		return -errno;
-	*ret_ns = values[1];
-	return 0;
-}
-
 int kernel_clock_open(struct kernel_clock *clock, pid_t tid, uint64_t period_ns,
 		      struct sampling_rest rest)
 {
@@ -91,31 +81,8 @@ void kernel_clock_close(struct kernel_clock *clock)
 void kernel_clock_enable(struct kernel_clock *clock, bool enable)
 {
 	/* Fails only when the thread is gone. */
-	if (clock->fd >= 0 && !(enable && clock->pause.paused))
+	if (clock->fd >= 0)
 		(void)ioctl(clock->fd, enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
-}
-
-/* Its own time is not quite the other's. */
-static void take_pause(struct kernel_clock *clock, const struct clock_pause *pause)
-{
-	uint64_t running_ns = 0;
-
-	clock->pause = *pause;
-	if (clock->fd >= 0 && !event_running_ns(clock->fd, &running_ns))
-		clock->pause.slice_began_ns = running_ns;
-}
-
-void kernel_clock_pause(struct kernel_clock *clock, const struct clock_pause *pause)
-{
-	kernel_clock_enable(clock, false);
-	take_pause(clock, pause);
-}
-
-void kernel_clock_resume(struct kernel_clock *clock, const struct clock_pause *pause, bool enable)
-{
-	take_pause(clock, pause);
-	if (enable)
-		kernel_clock_enable(clock, true);
 }
 
 void kernel_clock_set_period(struct kernel_clock *clock, uint64_t period_ns)
@@ -164,10 +131,9 @@ bool kernel_clock_next(struct kernel_clock *clock, struct kernel_sample *ret_sam
 		memcpy(&record, raw.bytes, raw.size);
 		*ret_sample = (struct kernel_sample){
 			.time_ns = record.time,
-			.running_ns = clock_pause_represented_ns(&clock->pause, record.running_ns),
-			.stands_for_ns = clock_pause_stretch(
-				&clock->pause, sampling_interval_charge(&clock->interval,
-									record.running_ns, false)),
+			.running_ns = record.running_ns,
+			.stands_for_ns = sampling_interval_charge(&clock->interval,
+								  record.running_ns, false),
 		};
 		if (!ret_sample->stands_for_ns)
 			continue;

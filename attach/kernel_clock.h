@@ -7,7 +7,6 @@
 #ifndef PIEPROFD_ATTACH_KERNEL_CLOCK_H
 #define PIEPROFD_ATTACH_KERNEL_CLOCK_H
 
-#include "attach/clock_pause.h"
 #include "attach/event_ring.h"
 #include "attach/sampling_interval.h"
 #include "common/address.h"
@@ -17,16 +16,14 @@
 struct kernel_clock {
 	int fd; /* -1: not open */
 	struct sampling_interval interval;
-	struct clock_pause pause; /* as its thread's other clock has it */
-	unsigned asked;           /* how often kernel_clock_due() was, since it was varied */
+	unsigned asked; /* how often kernel_clock_due() was, since it was varied */
 	struct event_ring ring;
 };
 
 struct kernel_sample {
 	uint64_t time_ns;       /* CLOCK_MONOTONIC */
 	uint64_t stands_for_ns; /* CPU time of the thread, never 0 */
-	/* How long the thread has run since the clock was on, and for what its slices stand. */
-	uint64_t running_ns;
+	uint64_t running_ns;    /* how long the thread has run on a CPU since the clock was on */
 	/*
 	 * To where the kernel will return: behind a system call's instruction, at
 	 * one that faulted. 0: from nowhere, the thread is yet to run.
@@ -59,9 +56,6 @@ struct sampling_rest kernel_clock_rest(const struct kernel_clock *clock, uint64_
 void kernel_clock_close(struct kernel_clock *clock);
 
 void kernel_clock_enable(struct kernel_clock *clock, bool enable);
-/* After the same was done to the thread's other clock, whose pause is told. */
-void kernel_clock_pause(struct kernel_clock *clock, const struct clock_pause *pause);
-void kernel_clock_resume(struct kernel_clock *clock, const struct clock_pause *pause, bool enable);
 void kernel_clock_set_period(struct kernel_clock *clock, uint64_t period_ns);
 
 /*

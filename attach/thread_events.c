@@ -75,9 +75,7 @@ int thread_events_open(struct thread_events *events, pid_t tid, int signal, uint
 
 uint64_t thread_events_running_ns(const struct thread_events *events)
 {
-	uint64_t running_ns = event_running_ns(events->clock_fd);
-
-	return running_ns ? running_ns + clock_pause_passed_ns(&events->pause, events->tid) : 0;
+	return event_running_ns(events->clock_fd);
 }
 
 int thread_events_open_after(struct thread_events *events, pid_t tid, int signal,
@@ -203,30 +201,9 @@ void thread_events_enable_clock(struct thread_events *events, bool enable)
 	unsigned long request = enable ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
 
 	/* Fails only when the thread is gone. */
-	if (events->clock_fd >= 0 && !(enable && events->pause.paused))
+	if (events->clock_fd >= 0)
 		(void)ioctl(events->clock_fd, request, 0);
 	enable_memory(events, enable && !events->unstopped);
-}
-
-void thread_events_pause_clock(struct thread_events *events)
-{
-	if (events->clock_fd < 0 || events->pause.paused)
-		return;
-	(void)ioctl(events->clock_fd, PERF_EVENT_IOC_DISABLE, 0);
-	clock_pause_begin(&events->pause, events->tid, event_running_ns(events->clock_fd));
-}
-
-void thread_events_resume_clock(struct thread_events *events, unsigned parts, bool enable)
-{
-	bool paused = events->pause.paused;
-
-	if (paused)
-		clock_pause_end(&events->pause, events->tid);
-	if (events->clock_fd < 0)
-		return;
-	clock_pause_slice(&events->pause, event_running_ns(events->clock_fd), parts);
-	if (paused && enable)
-		(void)ioctl(events->clock_fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 /* 0 or a negative errno; the interval stays as it was then. */
@@ -291,7 +268,7 @@ void thread_events_vary_clock(struct thread_events *events)
 
 void thread_events_vary_passed(struct thread_events *events, uint64_t running_ns)
 {
-	uint64_t now_ns = thread_events_running_ns(events);
+	uint64_t now_ns = event_running_ns(events->clock_fd);
 
 	if (now_ns > running_ns && !events->soon)
 		events->owed_ns += now_ns - running_ns;
@@ -507,12 +484,9 @@ static bool parse_record(struct thread_events *events, const struct event_ring_r
 		.time_ns = record.time,
 		.running_ns = record.running_ns,
 	};
-	if (source != EVENT_CLOCK)
-		return true;
-	ret->running_ns += events->pause.passed_ns;
-	ret->stands_for_ns = clock_pause_stretch(
-		&events->pause,
-		sampling_interval_charge(&events->interval, record.running_ns, true));
+	if (source == EVENT_CLOCK)
+		ret->stands_for_ns =
+			sampling_interval_charge(&events->interval, record.running_ns, true);
 	return true;
 }
 
@@ -524,7 +498,7 @@ static void settle_charge(struct thread_events *events, struct event_record *rec
 	if (events->soon_ns && events->soon)
 		record->stands_for_ns = 0;
 	else if (events->soon)
-		events->soon_ns = record->running_ns - events->pause.passed_ns;
+		events->soon_ns = record->running_ns;
 	record->stands_for_ns += events->owed_ns;
 	events->owed_ns = 0;
 }
@@ -551,7 +525,7 @@ struct sampling_rest thread_events_rest(struct thread_events *events)
 
 	while (thread_events_drain(events, &record, 1))
 		if (record.source == EVENT_CLOCK && record.stands_for_ns) {
-			sampled_ns = record.running_ns - events->pause.passed_ns;
+			sampled_ns = record.running_ns;
 			unread_ns += record.stands_for_ns;
 		}
 	/* Its stop did not come, or the thread was gone before it was read: another's is to stand

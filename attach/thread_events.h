@@ -19,7 +19,6 @@
 #ifndef PIEPROFD_ATTACH_THREAD_EVENTS_H
 #define PIEPROFD_ATTACH_THREAD_EVENTS_H
 
-#include "attach/clock_pause.h"
 #include "attach/event_ring.h"
 #include "attach/fault_sampler.h"
 #include "attach/memory_event.h"
@@ -40,12 +39,11 @@ enum breakpoint_type {
 };
 
 struct event_record {
-	unsigned source;  /* slot 0 to 3, or one of the above */
-	unsigned cpu;     /* the processor on which it happened */
-	remote_addr ip;   /* user instruction pointer at the event */
-	uint64_t time_ns; /* CLOCK_MONOTONIC at the event */
-	/* How long the thread has run on a CPU since this event was opened, or the clock was on. */
-	uint64_t running_ns;
+	unsigned source;     /* slot 0 to 3, or one of the above */
+	unsigned cpu;        /* the processor on which it happened */
+	remote_addr ip;      /* user instruction pointer at the event */
+	uint64_t time_ns;    /* CLOCK_MONOTONIC at the event */
+	uint64_t running_ns; /* how long the thread has run on a CPU since this event was opened */
 	uint64_t stands_for_ns; /* a clock record: CPU time of the thread; may be 0 */
 	remote_addr address;    /* EVENT_MEMORY, EVENT_FAULT */
 	uint64_t faults;        /* EVENT_FAULT: for which it stands */
@@ -71,7 +69,6 @@ struct thread_events {
 	int clock_fd; /* -1: not open */
 	uint64_t clock_id;
 	struct sampling_interval interval;
-	struct clock_pause pause;
 	uint64_t owed_ns; /* CPU time that the next clock record stands for as well */
 	bool soon;        /* a record has passed and is to be a stop: see _direct_back() */
 	uint64_t soon_ns; /* that record's running_ns, once it was drained */
@@ -111,7 +108,7 @@ __attribute__((warn_unused_result)) int thread_events_open_after(struct thread_e
  */
 struct sampling_rest thread_events_rest(struct thread_events *events);
 
-/* How long the thread has run on a CPU while its clock was on or paused; 0: unknown, too. */
+/* How long the thread has run on a CPU while its clock was on; 0: unknown, too. */
 uint64_t thread_events_running_ns(const struct thread_events *events);
 
 /*
@@ -138,12 +135,6 @@ void thread_events_rearm(struct thread_events *events);
 
 /* Starts or stops the clock, and the sampling of memory. Safe on a running thread. */
 void thread_events_enable_clock(struct thread_events *events, bool enable);
-/*
- * A clock that is on pauses, and goes on or begins another slice, of so many parts; enable: false
- * where it is off altogether by now.
- */
-void thread_events_pause_clock(struct thread_events *events);
-void thread_events_resume_clock(struct thread_events *events, unsigned parts, bool enable);
 /* 0 or a negative errno; the period stays as it was then. */
 int thread_events_set_period(struct thread_events *events, uint64_t period_ns);
 /* Of a thread that was not stopped yet: its first interval is to be no shorter than that. */

@@ -62,19 +62,8 @@ void tracer_wake(struct tracer *tracer, pthread_t thread);
 /* Brings tracer_counts()->forks up to date; now and then, or some are missed. */
 void tracer_take_forks(struct tracer *tracer);
 
-/*
- * A thread's clocks pause and go on, where all are enabled (enable: they still are). In one of so
- * many parts of its time they run, and what they sample stands for all (clock_pause.h); their
- * intervals are the density's part of the period, which all threads have. What was sampled before
- * is to be taken before that.
- */
-void tracee_pause_clocks(struct tracee *tracee);
-void tracee_resume_clocks(struct tracee *tracee, unsigned parts, unsigned density,
-			  uint64_t period_ns, bool enable);
-
 /* Starts and stops the clocks of all threads, also of those yet to come. */
 void tracer_enable_clocks(struct tracer *tracer, bool enable);
-uint64_t tracer_period_ns(const struct tracer *tracer);
 void tracer_set_period(struct tracer *tracer, uint64_t period_ns);
 
 /*

@@ -43,8 +43,6 @@ static void leave_rests(struct tracer *tracer, struct tracee *tracee)
 {
 	uint64_t running_ns = thread_events_running_ns(&tracee->events);
 
-	if (running_ns)
-		running_ns -= clock_pause_passed_ns(&tracee->events.pause, tracee->id.tid);
 	leave_rest(&tracer->user_rests, thread_events_rest(&tracee->events));
 	leave_rest(&tracer->kernel_rests, kernel_clock_rest(&tracee->kernel_clock, running_ns));
 }
@@ -128,36 +126,6 @@ void tracer_take_forks(struct tracer *tracer)
 		take_forks(tracer, tracee);
 }
 
-void tracee_pause_clocks(struct tracee *tracee)
-{
-	if (tracee->events.clock_fd < 0 || tracee->events.pause.paused)
-		return;
-	thread_events_pause_clock(&tracee->events);
-	kernel_clock_pause(&tracee->kernel_clock, &tracee->events.pause);
-}
-
-static void tracee_set_period(struct tracee *tracee, uint64_t period_ns)
-{
-	uint64_t own_ns = clock_pause_period(&tracee->events.pause, period_ns);
-
-	(void)thread_events_set_period(&tracee->events, own_ns);
-	kernel_clock_set_period(&tracee->kernel_clock, KERNEL_CLOCK_PERIOD(own_ns));
-}
-
-void tracee_resume_clocks(struct tracee *tracee, unsigned parts, unsigned density,
-			  uint64_t period_ns, bool enable)
-{
-	struct clock_pause *pause = &tracee->events.pause;
-	bool paused = pause->paused;
-	uint64_t own_ns = clock_pause_period(pause, period_ns);
-
-	pause->density = density;
-	if (clock_pause_period(pause, period_ns) != own_ns)
-		tracee_set_period(tracee, period_ns);
-	thread_events_resume_clock(&tracee->events, parts, enable);
-	kernel_clock_resume(&tracee->kernel_clock, pause, enable && paused);
-}
-
 void tracer_for_each(struct tracer *tracer, void (*visit)(void *context, struct tracee *tracee),
 		     void *context)
 {
@@ -172,16 +140,13 @@ void tracer_enable_clocks(struct tracer *tracer, bool enable)
 		tracee_enable_clocks(tracee, enable);
 }
 
-uint64_t tracer_period_ns(const struct tracer *tracer)
-{
-	return tracer->period_ns;
-}
-
 void tracer_set_period(struct tracer *tracer, uint64_t period_ns)
 {
 	tracer->period_ns = period_ns;
 	/* They are parts of the old one. What is owed stays. */
 	tracer->user_rests.count = tracer->kernel_rests.count = 0;
-	tracee_table_each (&tracer->tracees, tracee)
-		tracee_set_period(tracee, period_ns);
+	tracee_table_each (&tracer->tracees, tracee) {
+		(void)thread_events_set_period(&tracee->events, period_ns);
+		kernel_clock_set_period(&tracee->kernel_clock, KERNEL_CLOCK_PERIOD(period_ns));
+	}
 }

@@ -496,13 +496,12 @@ static int borrow_slot(struct pipeline *pipeline, struct pipeline_thread *thread
 static void tick_system_time(struct pipeline *pipeline, struct pipeline_thread *thread,
 			     struct tracee *tracee, uint64_t now_ns)
 {
-	bool dear = pipeline_watching_is_dear(pipeline, thread);
 	int slot;
 
 	pipeline_collect_system_time(pipeline, thread, tracee);
 	return_slot(thread, system_time_expire(&thread->system, tracee, pipeline->cct,
-					       &pipeline->losses, now_ns, dear));
-	if (!system_time_wants_slot(&thread->system, dear))
+					       &pipeline->losses, now_ns));
+	if (!system_time_wants_slot(&thread->system))
 		return;
 	governor_fill(&pipeline->governor, &thread->bucket,
 		      thread_events_running_ns(&tracee->events));
@@ -522,7 +521,6 @@ static void tick_thread(void *context, struct tracee *tracee)
 	if (!thread)
 		return;
 	pipeline_tick_turns(pipeline, thread, tracee);
-	pipeline_break_clocks(pipeline, thread, tracee, tick->now_ns);
 	pipeline_end_arguments(pipeline, thread, tracee, tick->now_ns);
 	/* Of one that is not stopped, pipeline_passed() does. */
 	if (!tracee->unstopped)
@@ -535,11 +533,8 @@ void pipeline_tick(struct pipeline *pipeline, struct tracer *tracer, uint64_t no
 {
 	struct tick tick = { .pipeline = pipeline, .now_ns = now_ns };
 
-	if (pipeline->idle)
-		return;
-	pipeline->period_ns = tracer_period_ns(tracer);
-	pipeline_begin_turn_looks(pipeline);
-	tracer_for_each(tracer, tick_thread, &tick);
+	if (!pipeline->idle)
+		tracer_for_each(tracer, tick_thread, &tick);
 }
 
 static void begin_thread(void *context, struct tracee *tracee)
@@ -550,7 +545,7 @@ static void begin_thread(void *context, struct tracee *tracee)
 	if (!thread)
 		return;
 	pipeline_begin_waiting(pipeline, thread, tracee);
-	pipeline_begin_turns(pipeline, thread, tracee);
+	thread->turns = (struct turn_account){ 0 };
 	unclocked_thread_begin(&thread->unclocked, pipeline->target->pid, tracee->id.tid,
 			       thread_events_running_ns(&tracee->events));
 }
@@ -569,17 +564,13 @@ static void cancel_thread(void *context, struct tracee *tracee)
 	if (thread->redundancy)
 		redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
 	pipeline_end_waiting(pipeline, thread, tracee);
-	if (!tracee->unstopped)
-		pipeline_charge_turns(pipeline, thread, tracee);
 	unclocked_thread_measure(&pipeline->unclocked, &thread->unclocked, pipeline->target->pid,
 				 tracee->id.tid, thread_events_running_ns(&tracee->events));
-	pipeline_end_turns(pipeline, thread, tracee);
 }
 
 void pipeline_set_idle(struct pipeline *pipeline, struct tracer *tracer, bool idle)
 {
 	pipeline->idle = idle;
-	pipeline->period_ns = tracer_period_ns(tracer);
 	if (!idle)
 		unclocked_begin(&pipeline->unclocked, clock_now_ns());
 	tracer_for_each(tracer, idle ? cancel_thread : begin_thread, pipeline);

@@ -66,9 +66,6 @@ struct pipeline {
 	bool memory_events;  /* the processor samples memory accesses; else each clock stop does */
 	bool idle;           /* paused or ending: answer stops, take nothing */
 	bool gil_known;      /* whether a thread holds the GIL could be told at some stop */
-	uint64_t period_ns;  /* of all clocks, as last told by the tracer */
-	uint64_t turn_round; /* of looks at threads' turns */
-	unsigned turn_looks; /* left of this tick */
 	struct waiting waiting;
 	struct fresh_memory memory;
 	struct copy_volume copies; /* likewise asked for */

@@ -10,11 +10,7 @@
 #include "daemon/sample/pipeline.h"
 #include "daemon/sample/pipeline_thread.h"
 
-#include <math.h>
 #include <unistd.h>
-
-/* Of less CPU time, the rate of its turns is told in part only. */
-#define RATE_RUN_NS (10.0 * NS_PER_MS)
 
 void pipeline_account_stop(struct pipeline *pipeline, struct pipeline_thread *thread)
 {
@@ -44,57 +40,42 @@ void pipeline_account_stop(struct pipeline *pipeline, struct pipeline_thread *th
 
 /* False: not counted by this kernel, or the thread is gone. */
 static bool read_turns(const struct pipeline *pipeline, const struct tracee *tracee,
-		       struct thread_schedule *ret_schedule)
+		       uint64_t *ret_turns)
 {
+	struct thread_schedule schedule;
 	int fd = thread_schedule_open(pipeline->target->pid, tracee->id.tid), error;
 
 	if (fd < 0)
 		return false;
-	error = thread_schedule_read(fd, ret_schedule);
+	error = thread_schedule_read(fd, &schedule);
 	close(fd);
+	if (!error)
+		*ret_turns = schedule.turns;
 	return !error;
-}
-
-/* Of the thread's clocks, while they run. */
-static double turn_cost_ns(const struct pipeline *pipeline, const struct tracee *tracee)
-{
-	double cost = switch_cost_of_clock(&pipeline->switches, tracee->events.interval.ns);
-
-	if (tracee->kernel_clock.fd >= 0)
-		cost += switch_cost_of_clock(&pipeline->switches, tracee->kernel_clock.interval.ns);
-	return cost;
 }
 
 void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
 			   struct tracee *tracee)
 {
-	uint64_t now_ns = clock_now_ns(), run_ns;
+	uint64_t now_ns = clock_now_ns(), turns = 0;
 	struct turn_account *account = &thread->turns, last = *account;
-	struct thread_schedule now;
 	double turned, armed_part, clock_ns, armed_ns;
 
-	if (!read_turns(pipeline, tracee, &now))
+	if (!read_turns(pipeline, tracee, &turns))
 		return;
-	run_ns = now.run_ns > last.run_ns ? now.run_ns - last.run_ns : 0;
-	account->turns = now.turns;
-	account->run_ns = now.run_ns;
-	account->looked_ns = now_ns;
-	account->armed_ns = thread_events_armed_ns(&tracee->events, now_ns);
-	account->stops = 0;
-	if (!last.looked_ns || now_ns <= last.looked_ns || now.turns < last.turns + last.stops)
+	*account = (struct turn_account){
+		.turns = turns,
+		.looked_ns = now_ns,
+		.armed_ns = thread_events_armed_ns(&tracee->events, now_ns),
+	};
+	if (!last.looked_ns || now_ns <= last.looked_ns || turns <= last.turns + last.stops)
 		return;
 	/* Those after a stop have cost what the stop was charged for. */
-	turned = (double)(now.turns - last.turns - last.stops);
+	turned = (double)(turns - last.turns - last.stops);
 	armed_part =
 		(double)(account->armed_ns - last.armed_ns) / (double)(now_ns - last.looked_ns);
-	clock_ns = turned * turn_cost_ns(pipeline, tracee);
-	account->run_part = fmin((double)run_ns / (double)(now_ns - last.looked_ns), 1);
-	if (run_ns)
-		account->rate += (turned / (double)run_ns - account->rate) *
-				 fmin((double)run_ns / RATE_RUN_NS, 1);
-	/* A slice begins with a look, and ends with one. */
-	if (tracee->events.pause.paused)
-		clock_ns = 0;
+	clock_ns = turned * (double)pipeline->switches.clock_ns *
+		   (tracee->kernel_clock.fd >= 0 ? 2 : 1);
 	armed_ns = turned * armed_part * (double)pipeline->switches.breakpoint_ns;
 	pipeline->lost_ns += (uint64_t)(clock_ns + armed_ns);
 	governor_charge_turns(&thread->bucket, clock_ns + armed_ns);

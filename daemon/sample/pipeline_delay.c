@@ -3,29 +3,19 @@
 #include "daemon/sample/pipeline.h"
 #include "daemon/sample/pipeline_thread.h"
 
-/* Of CPU time to come, what a clock that pauses sees. */
-static uint64_t clocked_part_ns(const struct tracee *tracee, uint64_t run_ns)
-{
-	unsigned parts = tracee->events.pause.parts;
-
-	return parts > 1 ? run_ns / parts : run_ns;
-}
-
 void pipeline_delay_first(const struct pipeline *pipeline, const struct pipeline_thread *thread,
 			  struct tracee *tracee)
 {
-	uint64_t wait_ns = governor_first_wait_ns(&pipeline->governor, &thread->bucket);
-
-	thread_events_delay_first(&tracee->events, clocked_part_ns(tracee, wait_ns));
+	thread_events_delay_first(&tracee->events,
+				  governor_first_wait_ns(&pipeline->governor, &thread->bucket));
 }
 
 void pipeline_delay_clock(const struct pipeline *pipeline, const struct pipeline_thread *thread,
 			  struct tracee *tracee)
 {
-	uint64_t wait_ns = governor_wait_ns(&pipeline->governor, &thread->bucket,
-					    pipeline_stop_cost_ns(pipeline));
-
-	thread_events_delay_clock(&tracee->events, clocked_part_ns(tracee, wait_ns));
+	thread_events_delay_clock(&tracee->events,
+				  governor_wait_ns(&pipeline->governor, &thread->bucket,
+						   pipeline_stop_cost_ns(pipeline)));
 }
 
 static void delay_thread(void *context, struct tracee *tracee)
@@ -42,6 +32,5 @@ static void delay_thread(void *context, struct tracee *tracee)
 
 void pipeline_delay_all(struct pipeline *pipeline, struct tracer *tracer)
 {
-	pipeline->period_ns = tracer_period_ns(tracer);
 	tracer_for_each(tracer, delay_thread, pipeline);
 }

@@ -6,7 +6,6 @@
 #include "daemon/detect/argument_watch.h"
 #include "daemon/detect/governor.h"
 #include "daemon/detect/redundancy.h"
-#include "daemon/sample/clock_breaks.h"
 #include "daemon/sample/system_time.h"
 #include "daemon/sample/unclocked_time.h"
 #include "daemon/sample/waiting.h"
@@ -14,13 +13,9 @@
 /* When its turns on a processor were charged last (pipeline_account.c). */
 struct turn_account {
 	uint64_t turns;
-	uint64_t run_ns;    /* the thread had run by then */
 	uint64_t looked_ns; /* 0: never */
 	uint64_t armed_ns;  /* thread_events_armed_ns() by then */
 	uint64_t stops;     /* since then */
-	double rate;        /* turns in a nanosecond of its CPU time */
-	double run_part;    /* of all time, how much it ran */
-	uint64_t round;     /* of looks, in which it had its last */
 };
 
 struct pipeline_thread {
@@ -31,8 +26,6 @@ struct pipeline_thread {
 	struct waiting_thread waiting;
 	struct unclocked_thread unclocked;
 	struct turn_account turns;
-	struct clock_breaks breaks;
-	uint64_t slice_ns;   /* when that of its clocks began */
 	uint64_t stopped_ns; /* since sampling began or went on */
 	size_t times;        /* its entry in pipeline->threads */
 	uint64_t ticked_ns;  /* when a clock has stopped it last; 0: none has */
@@ -69,19 +62,6 @@ void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *th
  * more than it has earned, what is watched in it is given up. */
 void pipeline_tick_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
 			 struct tracee *tracee);
-
-/* At a tick: looks at some threads' turns, and lets clocks pause that cost too much at them. */
-void pipeline_begin_turn_looks(struct pipeline *pipeline);
-void pipeline_break_clocks(struct pipeline *pipeline, struct pipeline_thread *thread,
-			   struct tracee *tracee, uint64_t now_ns);
-/* Would a breakpoint that waits in it use up what turns may cost? */
-bool pipeline_watching_is_dear(const struct pipeline *pipeline,
-			       const struct pipeline_thread *thread);
-/* Sampling begins, and ends, with the clocks stopped: they are to run all the time. */
-void pipeline_begin_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
-			  struct tracee *tracee);
-void pipeline_end_turns(const struct pipeline *pipeline, struct pipeline_thread *thread,
-			struct tracee *tracee);
 
 /* The tracer's hook: a thread was not stopped when its clocks recorded this. */
 void pipeline_passed(void *context, struct tracee *tracee, const struct event_record *records,

@@ -3,9 +3,6 @@
 
 #include "common/clock.h"
 
-/* Of a call that comes time and again, where each turn with a breakpoint is dear. */
-#define WAIT_DEAR_NS (40 * NS_PER_MS)
-#define OFTEN        2
 /* A system call may last; while it does, the thread needs no slot for anything else. */
 #define WAIT_MAX_NS (10 * NS_PER_SECOND)
 /* Calls from another depth pass the same instruction: that often, then it is given up. */
@@ -109,35 +106,25 @@ unsigned system_time_collect(struct system_time *time, struct tracee *tracee, st
 	return count;
 }
 
-/* Of what is there, the most time. */
-static size_t most_time(const struct system_time *time)
+bool system_time_wants_slot(const struct system_time *time)
 {
-	size_t most = 0;
-
-	for (size_t i = 1; i < time->count; i++)
-		if (time->places[i].time_ns > time->places[most].time_ns)
-			most = i;
-	return most;
-}
-
-bool system_time_wants_slot(const struct system_time *time, bool dear)
-{
-	return time->slot == SYSTEM_TIME_NO_SLOT && time->count &&
-	       (!dear || time->places[most_time(time)].samples >= OFTEN);
+	return time->slot == SYSTEM_TIME_NO_SLOT && time->count;
 }
 
 bool system_time_arm(struct system_time *time, struct tracee *tracee, int slot)
 {
-	size_t most = most_time(time);
+	size_t most = 0;
 	struct system_time_place place;
 
+	for (size_t i = 1; i < time->count; i++)
+		if (time->places[i].time_ns > time->places[most].time_ns)
+			most = i;
 	place = time->places[most];
 	time->places[most] = time->places[0];
 	time->places[0] = place;
 	if (breakpoint_arm(&tracee->events, (unsigned)slot, BREAKPOINT_EXECUTE, place.ip, 8))
 		return false;
 	time->slot = slot;
-	time->armed_ns = clock_now_ns();
 	time->passed = 0;
 	return true;
 }
@@ -161,11 +148,9 @@ static int system_time_disarm(struct system_time *time, struct tracee *tracee)
 }
 
 int system_time_expire(struct system_time *time, struct tracee *tracee, struct cct *cct,
-		       struct losses *losses, uint64_t now_ns, bool dear)
+		       struct losses *losses, uint64_t now_ns)
 {
-	if (time->slot == SYSTEM_TIME_NO_SLOT ||
-	    (now_ns < time->places[0].first_ns + WAIT_MAX_NS &&
-	     !(dear && now_ns >= time->armed_ns + WAIT_DEAR_NS)))
+	if (time->slot == SYSTEM_TIME_NO_SLOT || now_ns < time->places[0].first_ns + WAIT_MAX_NS)
 		return SYSTEM_TIME_NO_SLOT;
 	system_time_give_up(time, cct, losses, system_time_take(time, 0));
 	return system_time_disarm(time, tracee);

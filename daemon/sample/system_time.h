@@ -38,7 +38,6 @@ struct system_time {
 	size_t count;
 	int slot; /* the breakpoint that waits at places[0]; SYSTEM_TIME_NO_SLOT: none does */
 	unsigned passed;
-	uint64_t armed_ns; /* when the breakpoint was */
 	/* Of the stop in hand: what to charge to its context, and to the last known one. */
 	struct system_time_place arrived, missed;
 	struct cct_node *last; /* the thread's last known context; NULL: none yet */
@@ -62,19 +61,16 @@ unsigned system_time_collect(struct system_time *time, struct tracee *tracee, st
 
 /*
  * Is there a place that a breakpoint should wait at, and none waits? It may be armed later,
- * or never: its time is kept, and charged to the last known stack in the end. dear: each turn of
- * the thread costs while it waits; so it is to be a place that was seen more than once, where the
- * thread soon comes again.
+ * or never: its time is kept, and charged to the last known stack in the end.
  */
-bool system_time_wants_slot(const struct system_time *time, bool dear);
+bool system_time_wants_slot(const struct system_time *time);
 
 /* Arms this free slot at the place with the most time. False: refused, the slot is free again. */
 bool system_time_arm(struct system_time *time, struct tracee *tracee, int slot);
 
-/* Has it waited too long, or for a while where that is dear? Then its time is charged; the slot, to
- * be given back, or NO_SLOT. */
+/* Has it waited too long? Then its time is charged; the slot, to be given back, or NO_SLOT. */
 int system_time_expire(struct system_time *time, struct tracee *tracee, struct cct *cct,
-		       struct losses *losses, uint64_t now_ns, bool dear);
+		       struct losses *losses, uint64_t now_ns);
 
 enum system_return {
 	SYSTEM_RETURN_AWAITED, /* another call passed here */
