@@ -135,8 +135,7 @@ static bool is_plain(const struct bytecode *bytecode, const struct operands *ope
 	return true;
 }
 
-/* x[j] at a subscript: does j change in the loop, and x stay the same in the one around? */
-static bool indexes_same(const struct bytecode *bytecode, size_t subscript, const struct loop *loop,
+bool search_loop_indexes(const struct bytecode *bytecode, size_t subscript, const struct loop *loop,
 			 const struct loop *around)
 {
 	struct variable read[VARIABLES_MAX];
@@ -145,8 +144,8 @@ static bool indexes_same(const struct bytecode *bytecode, size_t subscript, cons
 	if (!operands_of(bytecode, subscript, &both) ||
 	    !operands_on_top(bytecode, subscript, 1, &index) || both.surplus)
 		return false;
-	/* One instruction loads x and j. */
-	if (index.surplus && index.begin == both.begin && index.end == index.begin + 1) {
+	/* One instruction loads x and j, of x[j] or x[j + 1]. */
+	if (index.surplus && index.begin == both.begin) {
 		operands_variables(bytecode->code, &bytecode->instructions[index.begin], false,
 				   read);
 		return loop_assigns(bytecode, loop, read[1]) &&
@@ -165,7 +164,7 @@ static bool is_indexed_in(const struct bytecode *bytecode, const struct operands
 {
 	for (size_t i = side->begin; i < side->end; i++)
 		if (bytecode_is_subscript(&bytecode->instructions[i]))
-			return indexes_same(bytecode, i, loop, around);
+			return search_loop_indexes(bytecode, i, loop, around);
 	return false;
 }
 

@@ -31,6 +31,10 @@ struct search_loop {
 bool search_loop_find(const struct bytecode *bytecode, const struct loop *loop,
 		      const struct loop *around, struct search_loop *ret);
 
+/* x[j], the instruction at an index: does j change in the loop, and x stay the same in around? */
+bool search_loop_indexes(const struct bytecode *bytecode, size_t subscript, const struct loop *loop,
+			 const struct loop *around);
+
 /* Offset of the instruction that begins to go over what the loop goes over; -1: not seen. */
 int search_loop_begin(const struct bytecode *bytecode, const struct loop *loop);
 

@@ -112,6 +112,10 @@ struct argument_facts {
 	int64_t pass_remaining;
 	uint32_t search_caller;
 	uint32_t search_site; /* that speaks for the search (argument_search.h); ID_NONE: none */
+	/* Of the loop that copies (bytecode/copy_loop.h): what takes the items, -1: it is none, and
+	 * the call that they are given to; the site of the first (argument_copy.h); ID_NONE. */
+	int copy_taken, copy_call;
+	uint32_t copy_site;
 	struct argument_work work;
 	int line;
 	uint32_t outermost; /* site with the same contents each time whose extent has this one */

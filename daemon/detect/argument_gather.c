@@ -3,6 +3,7 @@
 
 #include "common/hash.h"
 #include "daemon/bytecode/loop_item.h"
+#include "daemon/detect/argument_copy.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_meets.h"
 #include "daemon/detect/argument_part.h"
@@ -133,7 +134,6 @@ static void count_calls(struct argument_facts *all, const struct argument_sample
 
 	if (is_alone(all, sample, number))
 		interrupted |= has_left(all, frame->site);
-
 	find_rounds(sample, number, &loops, &rounds);
 	if (!facts->summary->calls || interrupted ||
 	    (loops && loops == facts->last_loops && rounds != facts->last_rounds))
@@ -496,8 +496,7 @@ static void judge_site(struct argument_facts *facts, const struct argument_site 
 		return;
 	judge_few(facts, site, log);
 	/* A cache saves more than what the call before it left does. */
-	if (facts->few)
-		facts->again = false;
+	facts->again &= !facts->few;
 }
 
 static int compare_times(const void *left, const void *right, void *context)
@@ -555,6 +554,7 @@ static int find_bytecode_facts(struct argument_facts *facts, const struct argume
 	facts->on_free_item =
 		facts->on_loop_item && !loop_item_recurs(bytecode, site->offset, &facts->call.loop);
 	argument_search_judge(facts, site, bytecode);
+	argument_copy_judge(facts, site, bytecode);
 	return 0;
 }
 

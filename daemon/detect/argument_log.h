@@ -70,6 +70,7 @@ struct argument_site {
 	bool asks;        /* what it calls depends on more than what it is given, in some sample */
 	bool queries;     /* it asks a database for rows, by what its receiver is given: */
 	struct database_query query;
+	bool appends; /* it puts something at the end of a list or buffer */
 	bool counted; /* the loop around it goes over numbers in a row: range(), enumerate() */
 	size_t operand_count;
 	struct argument_operand operands[ARGUMENT_OPERANDS_MAX];

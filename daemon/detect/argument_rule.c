@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_rule.h"
 
+#include "daemon/detect/argument_copy.h"
 #include "daemon/detect/argument_fix.h"
 #include "daemon/detect/argument_gather.h"
 #include "daemon/detect/argument_line.h"
@@ -158,6 +159,19 @@ static int vote_for_search(const struct judgement *judgement, const struct argum
 	return 0;
 }
 
+static bool vote_for_copy(const struct judgement *judgement, const struct argument_sample *sample,
+			  struct argument_vote *vote)
+{
+	uint32_t site = judgement->facts[sample->frames[0].site].copy_site;
+
+	if (site == ID_NONE)
+		return false;
+	*vote = (struct argument_vote){ .site = site,
+					.verdict = ARGUMENT_ELEMENTS,
+					.joined = site != sample->frames[0].site };
+	return true;
+}
+
 static bool vote_for_growth(const struct judgement *judgement, const struct argument_sample *sample,
 			    struct argument_vote *vote)
 {
@@ -299,7 +313,8 @@ static int vote_for_sample(const struct judgement *judgement, const struct argum
 	    slow_call_sorts(judgement_site(judgement, vote->site)->slow))
 		vote->verdict = ARGUMENT_SORTED;
 	if (vote->verdict > ARGUMENT_NEEDED || vote_for_entry(judgement, sample, vote) ||
-	    vote_for_algorithm(judgement, sample, vote) || vote_for_row(judgement, sample, vote))
+	    vote_for_algorithm(judgement, sample, vote) || vote_for_row(judgement, sample, vote) ||
+	    vote_for_copy(judgement, sample, vote))
 		return 0;
 	error = vote_for_search(judgement, sample, vote);
 	if (!error && vote->verdict <= ARGUMENT_NEEDED && !vote_for_growth(judgement, sample, vote))
@@ -384,6 +399,7 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 		refute_ends(&judgement);
 		argument_routine_judge(judgement.facts, log);
 		argument_search_find(judgement.facts, log);
+		argument_copy_find(judgement.facts, log);
 		argument_rows_find(&judgement.rows, judgement.facts, log);
 		argument_groups_judge(judgement.facts, log);
 		error = argument_repetition_find(&judgement);

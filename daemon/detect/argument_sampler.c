@@ -217,6 +217,7 @@ static void note_builtin(struct argument_sampler *sampler, struct argument_site 
 
 	site->slow = call->slow;
 	site->asks |= call->asks;
+	site->appends = call->appends;
 }
 
 static void note_called(struct argument_sampler *sampler, struct argument_site *site,

@@ -41,6 +41,7 @@ const struct builtin_call *builtin_call_find(struct builtin_calls *calls,
 		return call;
 	call->slow = slow_call_find_builtin(name, is_of_builtins(calls, reader, callable->module));
 	call->asks = outside_name_asks(name);
+	call->appends = !strcmp(name, "append");
 	call->queries = !strcmp(name, "execute") || !strcmp(name, "executemany");
 	return call;
 }

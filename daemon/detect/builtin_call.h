@@ -15,6 +15,7 @@ struct builtin_call {
 	remote_addr definition;
 	uint8_t slow; /* slow_call_get()'s number; 0: none of these, or it cannot be told */
 	bool asks;    /* outside_names.h */
+	bool appends; /* list.append() and its like */
 	bool queries; /* a database, by its first argument: DB API's execute() and executemany() */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/argument_example.h"
 
+#include "daemon/detect/argument_copy.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_meets.h"
 #include "daemon/detect/argument_note.h"
@@ -77,6 +78,8 @@ const char *argument_example(struct arena *arena, const struct argument_site *si
 	case ARGUMENT_GROWING:
 		return growing_example(site);
 	case ARGUMENT_ELEMENTS:
+		if (argument_copies(site))
+			return "out += items[a:b]; or out[k:k + n] = items[a:b]";
 		return "c = a * b in place of c[i] = a[i] * b[i] in a loop over i";
 	case ARGUMENT_SCALARS:
 		return "total = numpy.sqrt(a).sum() in place of total += numpy.sqrt(a[i])";

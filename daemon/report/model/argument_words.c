@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/argument_words.h"
 
+#include "daemon/detect/argument_copy.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_meets.h"
 #include "daemon/detect/argument_note.h"
@@ -322,6 +323,11 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 			"by the square of its length: %s",
 			what, growing_advice(words->site));
 	case ARGUMENT_ELEMENTS:
+		if (argument_copies(words->site))
+			return arena_format(arena,
+					    "%s is taken one item at a time, and kept as it is: "
+					    "copy a slice",
+					    what);
 		return arena_format(
 			arena,
 			"%s takes one element at a time, another one each time: use a slice "
