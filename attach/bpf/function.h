@@ -29,6 +29,7 @@
 #define PIEPROFD_ATTACH_BPF_FUNCTION_H
 
 #include "attach/bpf/function_record.h"
+#include "attach/bpf/function_register.h"
 
 /* Frames that are not wanted between two that are, and calls that an exception left at a time. */
 #define FUNCTION_LINKS_MAX 256
@@ -85,34 +86,6 @@ struct function_event {
 	__u32 slot, span;
 	__u32 found, left;
 };
-
-/* Where a compiler keeps what lives as long as the evaluation loop: all of these outlast a call. */
-static __always_inline __u64 kept_register(struct pt_regs *context, __u32 number)
-{
-	__u64 value = 0;
-
-	/* Each is read where it is chosen: the verifier takes no other place in the context. */
-	if (number == 3) {
-		value = context->rbx;
-		barrier_var(value);
-	} else if (number == 5) {
-		value = context->rbp;
-		barrier_var(value);
-	} else if (number == 12) {
-		value = context->r12;
-		barrier_var(value);
-	} else if (number == 13) {
-		value = context->r13;
-		barrier_var(value);
-	} else if (number == 14) {
-		value = context->r14;
-		barrier_var(value);
-	} else if (number == 15) {
-		value = context->r15;
-		barrier_var(value);
-	}
-	return value;
-}
 
 static __noinline struct function_call *call_at(struct function_stack *stack, __u32 at)
 {

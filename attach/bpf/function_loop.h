@@ -97,32 +97,6 @@ static __always_inline int leave_loop(struct function_event *event, __u64 id, __
 	return 0;
 }
 
-/* Where an argument, or a result, may be. Of the stack pointer's number: NULL. */
-static __always_inline __u64 passed_register(struct pt_regs *context, __u32 number)
-{
-	__u64 value = 0;
-
-	if (number == 0) {
-		value = context->rax;
-		barrier_var(value);
-	} else if (number == 1) {
-		value = context->rcx;
-		barrier_var(value);
-	} else if (number == 2) {
-		value = context->rdx;
-		barrier_var(value);
-	} else if (number == 6) {
-		value = context->rsi;
-		barrier_var(value);
-	} else if (number == 7) {
-		value = context->rdi;
-		barrier_var(value);
-	} else {
-		value = kept_register(context, number);
-	}
-	return value;
-}
-
 static __always_inline int see_loop(struct function_event *event, struct pt_regs *context,
 				    __u64 cookie)
 {
