@@ -21,14 +21,6 @@ void argument_copy_judge(struct argument_facts *facts, const struct argument_sit
 	facts->copy_call = copy.call;
 }
 
-static uint32_t site_at(const struct argument_log *log, const struct python_code *code, int offset)
-{
-	for (uint32_t id = 0; id < log->site_count; id++)
-		if (log->sites[id].code == code && log->sites[id].offset == offset)
-			return id;
-	return ID_NONE;
-}
-
 /* Arrays have their own rule, and tables and dicts no slices. In the middle of the instruction the
  * item may lie where its container was. */
 static bool may_be_sliced(const struct argument_operand *operand)
@@ -50,14 +42,14 @@ static bool may_be_sliced(const struct argument_operand *operand)
 static uint32_t copy_site(const struct argument_facts *facts, const struct argument_log *log,
 			  uint32_t id)
 {
-	uint32_t taken = site_at(log, log->sites[id].code, facts[id].copy_taken), call;
+	uint32_t taken = argument_log_find(log, log->sites[id].code, facts[id].copy_taken), call;
 
 	if (taken == ID_NONE || !log->sites[taken].operand_count ||
 	    !may_be_sliced(&log->sites[taken].operands[0]))
 		return ID_NONE;
 	if (facts[id].copy_call < 0)
 		return taken;
-	call = site_at(log, log->sites[id].code, facts[id].copy_call);
+	call = argument_log_find(log, log->sites[id].code, facts[id].copy_call);
 	return call != ID_NONE && log->sites[call].appends ? taken : ID_NONE;
 }
 

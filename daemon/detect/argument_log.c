@@ -21,19 +21,34 @@ void argument_log_deinit(struct argument_log *log)
 	id_table_deinit(&log->site_ids);
 }
 
-struct argument_site *argument_log_site(struct argument_log *log, const struct python_code *code,
-					int offset, uint32_t *ret_id)
+static uint64_t hash_site(const struct python_code *code, int offset)
 {
-	uint64_t hash = hash_mix((uint64_t)code->id << 32 | (uint32_t)offset);
-	struct argument_site *sites;
+	return hash_mix((uint64_t)code->id << 32 | (uint32_t)offset);
+}
+
+uint32_t argument_log_find(const struct argument_log *log, const struct python_code *code,
+			   int offset)
+{
+	uint64_t hash = hash_site(code, offset);
 	size_t probe = 0;
 	uint32_t id;
 
 	while ((id = id_table_next(&log->site_ids, hash, &probe)) != ID_NONE)
-		if (log->sites[id].code == code && log->sites[id].offset == offset) {
-			*ret_id = id;
-			return &log->sites[id];
-		}
+		if (log->sites[id].code == code && log->sites[id].offset == offset)
+			break;
+	return id;
+}
+
+struct argument_site *argument_log_site(struct argument_log *log, const struct python_code *code,
+					int offset, uint32_t *ret_id)
+{
+	uint32_t id = argument_log_find(log, code, offset);
+	struct argument_site *sites;
+
+	if (id != ID_NONE) {
+		*ret_id = id;
+		return &log->sites[id];
+	}
 	if (log->site_count == ARGUMENT_SITES_MAX)
 		return NULL;
 	sites = array_reserve(log->sites, log->site_count, &log->site_capacity, sizeof(*sites));
@@ -44,7 +59,7 @@ struct argument_site *argument_log_site(struct argument_log *log, const struct p
 		return NULL;
 	id = (uint32_t)log->site_count++;
 	sites[id] = (struct argument_site){ .code = code, .offset = offset };
-	id_table_add(&log->site_ids, hash, id);
+	id_table_add(&log->site_ids, hash_site(code, offset), id);
 	*ret_id = id;
 	return &sites[id];
 }

@@ -179,6 +179,10 @@ void argument_log_deinit(struct argument_log *log);
 struct argument_site *argument_log_site(struct argument_log *log, const struct python_code *code,
 					int offset, uint32_t *ret_id);
 
+/* Its number; ID_NONE: there is none. */
+uint32_t argument_log_find(const struct argument_log *log, const struct python_code *code,
+			   int offset);
+
 /* 0 or -ENOMEM. */
 int argument_log_add(struct argument_log *log, const struct argument_sample *sample);
 

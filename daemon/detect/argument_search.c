@@ -81,14 +81,6 @@ static bool passes_again(const struct argument_facts *facts)
 	       facts->pass_anew >= ANEW_MIN && ANEW_OF * facts->pass_anew >= facts->pass_same;
 }
 
-static uint32_t site_at(const struct argument_log *log, const struct python_code *code, int offset)
-{
-	for (uint32_t id = 0; id < log->site_count; id++)
-		if (log->sites[id].code == code && log->sites[id].offset == offset)
-			return id;
-	return ID_NONE;
-}
-
 /* By a library, or in C: what a function of the program does is its own. */
 static bool goes_with_comparison(const struct argument_site *site)
 {
@@ -134,8 +126,8 @@ void argument_search_find(struct argument_facts *facts, const struct argument_lo
 		if (facts[id].search_compare < 0) {
 			facts[id].search_site = comparison_within(facts, log, id);
 		} else if (facts[id].summary->trips >= ARGUMENT_SEARCHED_MIN) {
-			facts[id].search_site =
-				site_at(log, log->sites[id].code, facts[id].search_compare);
+			facts[id].search_site = argument_log_find(log, log->sites[id].code,
+								  facts[id].search_compare);
 			if (facts[id].search_site == ID_NONE)
 				facts[id].search_site = id;
 			add_passes(&facts[facts[id].search_site], &facts[id]);
