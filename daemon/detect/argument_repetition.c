@@ -7,14 +7,18 @@
 
 /* What was not compared is taken for the same where so much is that was. */
 #define MOSTLY_SAME 0.8
-/* Of all samples. */
+/* Of all samples; and where calls one after the other were compared. */
 #define NEARLY_ALL 0.8
+#define ALL        0.97
 /* Of its calls. */
 #define NEARLY_ALL_CALLS 0.85
 /* So many samples say what the others are like. */
 #define KNOWN_MIN 16
-/* So many comparisons say that a site's calls differ. */
-#define REFUTED_MIN 2
+/* So many comparisons say that a site's calls differ, and so many that they do not. */
+#define REFUTED_MIN   2
+#define CONFIRMED_MIN 8
+/* Rows of calls. */
+#define CONFIRMED_ROWS_MIN 4
 /* One further in must save so much more, over all samples, to be named in place of one around it.
  */
 #define SAVES_MORE 1.15
@@ -191,11 +195,21 @@ static int loop_is_known(const struct judgement *judgement, const struct argumen
 	return 0;
 }
 
+/* Not only alike in samples far from each other: in calls that follow each other. */
+static bool is_confirmed(const struct argument_site *site)
+{
+	return (site->rows >= CONFIRMED_ROWS_MIN && site->row_recurring == site->rows) ||
+	       (site->compared >= CONFIRMED_MIN &&
+		(double)site->repeated >= NEARLY_ALL_CALLS * (double)site->compared);
+}
+
 /* True if the site covers nearly the whole run: no finding. */
 static bool is_all(const struct judgement *judgement, const struct argument_frame *frame)
 {
+	double all = is_confirmed(judgement_site(judgement, frame->site)) ? ALL : NEARLY_ALL;
+
 	return (double)judgement->facts[frame->site].seen >
-	       NEARLY_ALL * (double)judgement->findings->log->sample_count;
+	       all * (double)judgement->findings->log->sample_count;
 }
 
 /* The first frame in a loop, from the innermost on. */
