@@ -123,6 +123,30 @@ static void test_facts(void **state)
 	json_decref(root);
 }
 
+/* Where no line could save much, the hottest goes first, and may save all that it takes or nothing.
+ */
+static void test_unexplained_line(void **state)
+{
+	struct profile profile = sample_profile();
+	struct profile_line lines[3] = { sample_lines[0], sample_lines[1], sample_lines[2] };
+	json_t *root;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		lines[i].avoidable_ns = lines[i].avoidable_low_ns = lines[i].avoidable_high_ns = 0;
+	lines[0].avoidable_ns = 100000000;
+	lines[0].avoidable_high_ns = 200000000;
+	profile.lines = lines;
+	root = written(&profile);
+	check_number(root, "lines.0.avoidable_ns", 100000000);
+	check_number(root, "lines.0.avoidable_high_ns", 200000000);
+	/* A fiftieth of what it takes, and 1.15 times that. */
+	check_number(root, "lines.1.avoidable_ns", 158459994);
+	check_number(root, "lines.1.avoidable_low_ns", 0);
+	check_number(root, "lines.1.avoidable_high_ns", 9111449655);
+	json_decref(root);
+}
+
 static void test_lines(void **state)
 {
 	struct profile profile = sample_profile();
@@ -413,10 +437,15 @@ static void test_same_figures_as_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_facts),   cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_verdict), cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_pairs),   cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_hostile), cmocka_unit_test(test_same_figures_as_text),
+		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_unexplained_line),
+		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_same_figures_as_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 /* Which of the program's own lines the time of libraries belongs to. */
 #include "daemon/report/model/own_line.h"
 
+#include "daemon/report/model/unexplained.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,13 +141,48 @@ static void test_foreign(void **state)
 	assert_true(own_line_is_foreign(&lines[6]));
 }
 
+/* Where nothing was found, the line to go to is the one with most time; nobody says what it could
+ * save. */
+static void test_unexplained(void **state)
+{
+	struct profile profile = sample();
+	struct unexplained unexplained;
+
+	(void)state;
+	profile.time_ns[TIME_PYTHON] = 100;
+	/* Nobody looked for waste, as with --mode time. */
+	assert_null(unexplained_find(&profile).line);
+	lines[3].evidence.arguments.samples[ARGUMENT_NEEDED] = 1;
+	unexplained = unexplained_find(&profile);
+	assert_ptr_equal(unexplained.line, &lines[1]);
+	assert_int_equal(unexplained.time_ns, 50);
+	assert_int_equal(unexplained.most_ns, 57);
+	assert_int_equal(unexplained.weight_ns, 1);
+	/* No more than all. */
+	profile.time_ns[TIME_PYTHON] = 52;
+	assert_int_equal(unexplained_find(&profile).most_ns, 52);
+	profile.time_ns[TIME_PYTHON] = 100;
+	lines[3].evidence.arguments.samples[ARGUMENT_NEEDED] = 0;
+	lines[2].accesses[PAIR_LOAD].sampled = 1;
+	assert_ptr_equal(unexplained_find(&profile).line, &lines[1]);
+	/* Too little for a finding, and enough. */
+	lines[2].avoidable_ns = 4;
+	assert_ptr_equal(unexplained_find(&profile).line, &lines[1]);
+	lines[2].avoidable_ns = 5;
+	assert_null(unexplained_find(&profile).line);
+	lines[2].avoidable_ns = 0;
+	/* No line takes a tenth. */
+	profile.tree.node_count = 1;
+	assert_null(unexplained_find(&profile).line);
+	lines[2].accesses[PAIR_LOAD].sampled = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_most_time),
-		cmocka_unit_test(test_through_a_line),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_most_time),   cmocka_unit_test(test_through_a_line),
+		cmocka_unit_test(test_none),        cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_unexplained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

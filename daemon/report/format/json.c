@@ -13,6 +13,7 @@
 #include "daemon/report/format/json_timeline.h"
 #include "daemon/report/format/json_value.h"
 #include "daemon/report/format/writer.h"
+#include "daemon/report/model/unexplained.h"
 
 #include <errno.h>
 #include <string.h>
@@ -247,9 +248,16 @@ static json_t *json_evidence(const struct line_evidence *evidence)
 	return json_with(object, "arguments", json_arguments(&evidence->arguments));
 }
 
-static json_t *json_line(const struct profile_facts *facts, const struct profile_line *line)
+static json_t *json_line(const struct profile_facts *facts, const struct profile_line *line,
+			 const struct unexplained *unexplained)
 {
 	json_t *object = json_object(), *reasons = json_array();
+	uint64_t avoidable_ns = line->avoidable_ns, high_ns = line->avoidable_high_ns;
+
+	if (line == unexplained->line) {
+		avoidable_ns += unexplained->weight_ns;
+		high_ns = high_ns > unexplained->most_ns ? high_ns : unexplained->most_ns;
+	}
 
 	object = json_with(object, "file", json_text(line->file));
 	object = json_with(object, "line", json_integer(line->line));
@@ -263,9 +271,9 @@ static json_t *json_line(const struct profile_facts *facts, const struct profile
 	object = json_with(object, "charged_ns", json_count(line->charged_ns));
 	object = json_with(object, "loads", json_accesses(&line->accesses[PAIR_LOAD]));
 	object = json_with(object, "stores", json_accesses(&line->accesses[PAIR_STORE]));
-	object = json_with(object, "avoidable_ns", json_count(line->avoidable_ns));
+	object = json_with(object, "avoidable_ns", json_count(avoidable_ns));
 	object = json_with(object, "avoidable_low_ns", json_count(line->avoidable_low_ns));
-	object = json_with(object, "avoidable_high_ns", json_count(line->avoidable_high_ns));
+	object = json_with(object, "avoidable_high_ns", json_count(high_ns));
 	object = json_with(object, "evidence", json_evidence(&line->evidence));
 	object = json_with(object, "call_ns", json_count(line->call_ns));
 	object = json_with(object, "category", json_text(category_name(line->category)));
@@ -383,6 +391,7 @@ static int json_put_facts(FILE *file, const struct profile *profile)
 static int json_write(const struct profile *profile, const struct writer_options *options,
 		      FILE *file)
 {
+	const struct unexplained unexplained = unexplained_find(profile);
 	int result = json_put_facts(file, profile);
 
 	(void)options;
@@ -392,7 +401,8 @@ static int json_write(const struct profile *profile, const struct writer_options
 	fputs(",\n\"lines\": [", file);
 	for (size_t i = 0; i < profile->line_count && result == 0; i++) {
 		fputs(i ? ",\n" : "\n", file);
-		result = json_put(file, json_line(&profile->facts, &profile->lines[i]));
+		result = json_put(file,
+				  json_line(&profile->facts, &profile->lines[i], &unexplained));
 	}
 	fputs("],\n\"functions\": [", file);
 	for (size_t i = 0; i < profile->function_count && result == 0; i++) {

@@ -3,6 +3,7 @@
 
 #include "daemon/detect/interval.h"
 #include "daemon/report/encode/figure.h"
+#include "daemon/report/model/unexplained.h"
 #include "daemon/report/model/verdict_parts.h"
 
 #include <errno.h>
@@ -199,6 +200,23 @@ static int by_high(const void *left, const void *right)
 	return by_position(a, b);
 }
 
+/* Little was found in it, which says nothing of ways to do it that no rule knows. */
+static void say_unexplained(struct verdict *verdict, const struct profile *profile)
+{
+	const struct unexplained unexplained = unexplained_find(profile);
+
+	if (unexplained.line &&
+	    (unexplained.line == verdict->line || unexplained.line == verdict->own_line))
+		verdict_say(
+			verdict,
+			"What a better way to do it could save is not known: nothing, or up to %s "
+			"(%s of the CPU time).",
+			figure_ns(unexplained.time_ns).text,
+			figure_sampled(unexplained.time_ns, time_sum(profile->time_ns),
+				       verdict->samples)
+				.text);
+}
+
 static void say_hottest(struct verdict *verdict, const struct profile *profile)
 {
 	const struct profile_line *top_self = first_line(profile, profile_line_by_self, NULL);
@@ -219,11 +237,13 @@ static void say_hottest(struct verdict *verdict, const struct profile *profile)
 			figure_sampled(time_sum(top_self->self_ns), total_ns, verdict->samples)
 				.text);
 		verdict_show(verdict, top_self);
+		say_unexplained(verdict, profile);
 		return;
 	}
 	verdict_show(verdict, top_self);
 	verdict_say(verdict, "It is the hottest line: %s of the CPU time.",
 		    figure_sampled(time_sum(top_self->self_ns), total_ns, verdict->samples).text);
+	say_unexplained(verdict, profile);
 }
 
 /* A line that could save much or nothing: what the tables list of it is not denied here. */
