@@ -175,7 +175,7 @@ def test_made_anew_mended(one_interpreter):
 LOOKED_FOR = {
     "own = [entry for entry in entries if entry[0] == name]": ("inefficient-algorithm", "keep the items in a dict"),
     "total += line.popleft()[1] if fixed else line.pop(0)[1]": ("inefficient-algorithm", "use collections.deque"),
-    "return [entry for entry in entries[:90] if entry[1] * len(entries) > sum(entry[1] for entry in entries)]":
+    "return [entry for entry in entries[:60] if entry[1] * len(entries) > sum(entry[1] for entry in entries)]":
         ("loop-invariant", "as the call before"),
     "found.append(numbers.index(entry[1]))": ("inefficient-algorithm", "from its beginning each time"),
 }

@@ -22,7 +22,7 @@ def by_name(names, entries, fixed):
 
 
 def in_turn(entries, fixed):
-    line = collections.deque(entries * 16) if fixed else entries * 16
+    line = collections.deque(entries * 5) if fixed else entries * 5
     total = 0
     for _ in range(len(entries)):
         total += line.popleft()[1] if fixed else line.pop(0)[1]
@@ -32,17 +32,17 @@ def in_turn(entries, fixed):
 def above(entries, fixed):
     limit = sum(entry[1] for entry in entries) / len(entries)
     if fixed:
-        return [entry for entry in entries[:90] if entry[1] > limit]
-    return [entry for entry in entries[:90] if entry[1] * len(entries) > sum(entry[1] for entry in entries)]
+        return [entry for entry in entries[:60] if entry[1] > limit]
+    return [entry for entry in entries[:60] if entry[1] * len(entries) > sum(entry[1] for entry in entries)]
 
 
 def places(entries, fixed):
     numbers = [entry[1] for entry in entries]
     if fixed:
         place = {number: index for index, number in reversed(list(enumerate(numbers)))}
-        return [place[entry[1]] for entry in entries[::4]]
+        return [place[entry[1]] for entry in entries[::2]]
     found = []
-    for entry in entries[::4]:
+    for entry in entries[::2]:
         found.append(numbers.index(entry[1]))
     return found
 
