@@ -545,7 +545,7 @@ static void begin_thread(void *context, struct tracee *tracee)
 	if (!thread)
 		return;
 	pipeline_begin_waiting(pipeline, thread, tracee);
-	thread->turns = (struct turn_account){ 0 };
+	pipeline_begin_turns(pipeline, thread, tracee);
 	unclocked_thread_begin(&thread->unclocked, pipeline->target->pid, tracee->id.tid,
 			       thread_events_running_ns(&tracee->events));
 }
@@ -564,6 +564,7 @@ static void cancel_thread(void *context, struct tracee *tracee)
 	if (thread->redundancy)
 		redundancy_cancel(pipeline->redundancy, thread->redundancy, tracee);
 	pipeline_end_waiting(pipeline, thread, tracee);
+	pipeline_charge_turns(pipeline, thread, tracee);
 	unclocked_thread_measure(&pipeline->unclocked, &thread->unclocked, pipeline->target->pid,
 				 tracee->id.tid, thread_events_running_ns(&tracee->events));
 }

@@ -2,8 +2,9 @@
 /*
  * What being sampled costs a thread, charged to the governor: its stops, and what its events cost
  * beside them, each time that it is put on a processor (attach/switch_cost.h). That is charged
- * when the thread has stopped, and at each tick while a breakpoint is armed in it. Turns are taken
- * to come evenly in between: so many were with one armed as that time had part in the whole.
+ * when the thread has stopped, when sampling ends, and at each tick while a breakpoint is armed in
+ * it. Turns are taken to come evenly in between: so many were with one armed as that time had part
+ * in the whole.
  */
 #include "attach/thread_schedule.h"
 #include "common/clock.h"
@@ -39,41 +40,50 @@ void pipeline_account_stop(struct pipeline *pipeline, struct pipeline_thread *th
 }
 
 /* False: not counted by this kernel, or the thread is gone. */
-static bool read_turns(const struct pipeline *pipeline, const struct tracee *tracee,
-		       uint64_t *ret_turns)
+static bool look_at_turns(const struct pipeline *pipeline, const struct tracee *tracee,
+			  struct turn_account *ret_account)
 {
 	struct thread_schedule schedule;
 	int fd = thread_schedule_open(pipeline->target->pid, tracee->id.tid), error;
+	uint64_t now_ns;
 
 	if (fd < 0)
 		return false;
 	error = thread_schedule_read(fd, &schedule);
 	close(fd);
-	if (!error)
-		*ret_turns = schedule.turns;
-	return !error;
+	if (error)
+		return false;
+	now_ns = clock_now_ns();
+	*ret_account = (struct turn_account){
+		.turns = schedule.turns,
+		.looked_ns = now_ns,
+		.armed_ns = thread_events_armed_ns(&tracee->events, now_ns),
+	};
+	return true;
+}
+
+void pipeline_begin_turns(const struct pipeline *pipeline, struct pipeline_thread *thread,
+			  const struct tracee *tracee)
+{
+	if (!look_at_turns(pipeline, tracee, &thread->turns))
+		thread->turns = (struct turn_account){ 0 };
 }
 
 void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
 			   struct tracee *tracee)
 {
-	uint64_t now_ns = clock_now_ns(), turns = 0;
 	struct turn_account *account = &thread->turns, last = *account;
 	double turned, armed_part, clock_ns, armed_ns;
 
-	if (!read_turns(pipeline, tracee, &turns))
+	if (!look_at_turns(pipeline, tracee, account))
 		return;
-	*account = (struct turn_account){
-		.turns = turns,
-		.looked_ns = now_ns,
-		.armed_ns = thread_events_armed_ns(&tracee->events, now_ns),
-	};
-	if (!last.looked_ns || now_ns <= last.looked_ns || turns <= last.turns + last.stops)
+	if (!last.looked_ns || account->looked_ns <= last.looked_ns ||
+	    account->turns <= last.turns + last.stops)
 		return;
 	/* Those after a stop have cost what the stop was charged for. */
-	turned = (double)(turns - last.turns - last.stops);
-	armed_part =
-		(double)(account->armed_ns - last.armed_ns) / (double)(now_ns - last.looked_ns);
+	turned = (double)(account->turns - last.turns - last.stops);
+	armed_part = (double)(account->armed_ns - last.armed_ns) /
+		     (double)(account->looked_ns - last.looked_ns);
 	clock_ns = turned * (double)pipeline->switches.clock_ns *
 		   (tracee->kernel_clock.fd >= 0 ? 2 : 1);
 	armed_ns = turned * armed_part * (double)pipeline->switches.breakpoint_ns;

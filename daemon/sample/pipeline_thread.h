@@ -55,6 +55,9 @@ void pipeline_delay_clock(const struct pipeline *pipeline, const struct pipeline
 
 /* It runs again: what the stop has cost it. */
 void pipeline_account_stop(struct pipeline *pipeline, struct pipeline_thread *thread);
+/* Its turns are counted from now on. */
+void pipeline_begin_turns(const struct pipeline *pipeline, struct pipeline_thread *thread,
+			  const struct tracee *tracee);
 /* And what its events have cost it beside stops, since the last time. */
 void pipeline_charge_turns(struct pipeline *pipeline, struct pipeline_thread *thread,
 			   struct tracee *tracee);
