@@ -8,6 +8,8 @@
 #define INSIDE_PART 0.5
 /* Of the samples in a function, with state among their operands: then its arguments are not all. */
 #define STATE_PART 0.2
+/* And so many of them, for one that calls it. */
+#define STATE_SAMPLES_MIN 2
 
 struct refuting {
 	const struct argument_log *log;
@@ -136,16 +138,19 @@ static bool is_refuted_inside(struct refuting *refuting, uint32_t outer)
 		const struct argument_site *site = site_of(refuting, inner);
 		const struct argument_inside *inside = &refuting->inside[inner];
 
-		if (inner == outer || facts->summary->judged < 3 ||
-		    inside->under < 0.9 * inside->samples)
+		if (inner == outer || facts->summary->judged < 3)
+			continue;
+		/* Whoever else calls it. */
+		if (inside->under >= STATE_SAMPLES_MIN && !facts->call.in_loop &&
+		    2 * inside->looped <= inside->under && works_on_state(refuting, inner))
+			return true;
+		if (inside->under < 0.9 * inside->samples)
 			continue;
 		/* library.pop(handle) in a loop: what it gives is not in its arguments. */
 		if (site->foreign)
 			return true;
 		if (facts->call.in_loop || 2 * inside->looped > inside->under)
 			continue;
-		if (works_on_state(refuting, inner))
-			return true;
 		supported |= facts->same || facts->again;
 		if (around->again
 			    ? site->compared >= INSIDE_MIN &&

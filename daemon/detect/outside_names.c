@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In order. Clocks that measure how long something took are none: the outcome is the same. Nor is
- * open(): that a file is read again and again is worth saying. */
+/* In order. What packs a stream is new and has to be. Clocks that measure how long something took
+ * are none: the outcome is the same. Nor is open(): that a file is read again and again is worth
+ * saying. */
 static const char *const names[] = {
 	"accept",
 	"access",
@@ -16,6 +17,8 @@ static const char *const names[] = {
 	"check_output",
 	"choice",
 	"choices",
+	"compressobj",
+	"decompressobj",
 	"exists",
 	"expovariate",
 	"exponential",

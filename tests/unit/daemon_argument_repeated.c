@@ -413,6 +413,11 @@ static void test_refuted_inside(void **state)
 	}
 	judge(fixture);
 	assert_int_equal(votes(fixture, ARGUMENT_INVARIANT, outer), MANY);
+	/* But for state that cannot be read: whoever else calls what uses it. */
+	for (size_t i = 0; i < fixture->log.sample_count; i++)
+		fixture->log.samples[i].frames[0].flags |= ARGUMENT_OPAQUE | ARGUMENT_STATE;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_INVARIANT, outer), 0);
 }
 
 static void test_vetoes(void **state)
