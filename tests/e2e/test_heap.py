@@ -74,7 +74,9 @@ def check_holders(heap, arrays=8):
             check(not holder, "%s is among the holders" % words)
             continue
         check(holder, "%s is not among %s" % (words, sorted(paths)[:60]))
-        check_equal((holder["path"][-1]["type"].split(".")[-1], holder["count"]), (name, count), words)
+        check_equal(holder["path"][-1]["type"].split(".")[-1], name, words)
+        # What is promised of a still heap: a tenth of a percent.
+        check(0.999 * count <= holder["count"] <= count, "%s: %d, expected %d" % (words, holder["count"], count))
     local = [words for words in paths if words.startswith("local mine of wait_with_a_local() (heap_shapes.py)")]
     check(local, "the local variable is not among %s" % sorted(paths)[:60])
     check("order 17" not in json.dumps(heap) and "tag 3" not in json.dumps(heap), "a value is shown")

@@ -54,12 +54,13 @@ def check_metrics(said, found):
     truth = {"load_balance": sum(useful) / RANKS / max(useful), "communication_efficiency": max(useful) / run,
              "parallel_efficiency": sum(useful) / RANKS / run}
     for name, value in truth.items():
-        check(abs(said[name] - value) <= POINTS, "%s is %.3f, the program says %.3f" % (name, said[name], value))
+        # Both by clocks of their own: a rank may be held up between the one and the other.
+        check_sampled(abs(said[name] - value) <= POINTS, "%s is %.3f, the program says %.3f" % (name, said[name], value))
     for rank in range(RANKS):
         check_equal(said["ranks"][rank]["rank"], rank, "rank")
-        check(abs(said["ranks"][rank]["useful_ns"] / said["run_ns"] - useful[rank] / run) <= POINTS,
-              "rank %d: useful for %r of %r, the program says %r of %r"
-              % (rank, said["ranks"][rank]["useful_ns"], said["run_ns"], useful[rank], run))
+        check_sampled(abs(said["ranks"][rank]["useful_ns"] / said["run_ns"] - useful[rank] / run) <= POINTS,
+                      "rank %d: useful for %r of %r, the program says %r of %r"
+                      % (rank, said["ranks"][rank]["useful_ns"], said["run_ns"], useful[rank], run))
 
 
 def check_regions(said, found):
@@ -79,7 +80,8 @@ def check_regions(said, found):
         if max(useful) < short:
             del truth["load_balance"]
         for name, value in truth.items():
-            check(abs(region[name] - value) <= POINTS, "%s of line %d is %.3f, the program says %.3f" % (name, line, region[name], value))
+            check_sampled(abs(region[name] - value) <= POINTS,
+                          "%s of line %d is %.3f, the program says %.3f" % (name, line, region[name], value))
     check_equal(sum(region["useful_ns"] + region["mpi_ns"] for region in said["regions"]), RANKS * said["run_ns"], "all time")
 
 
