@@ -209,8 +209,8 @@ static void say_unexplained(struct verdict *verdict, const struct profile *profi
 	    (unexplained.line == verdict->line || unexplained.line == verdict->own_line))
 		verdict_say(
 			verdict,
-			"What a better way to do it could save is not known: nothing, or up to %s "
-			"(%s of the CPU time).",
+			"What a better way to write the program's line could save is not known: "
+			"nothing, or up to %s (%s of the CPU time).",
 			figure_ns(unexplained.time_ns).text,
 			figure_sampled(unexplained.time_ns, time_sum(profile->time_ns),
 				       verdict->samples)
