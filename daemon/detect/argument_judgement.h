@@ -24,6 +24,15 @@ static inline const struct argument_site *judgement_site(const struct judgement 
 	return &judgement->findings->log->sites[id];
 }
 
+/* Of rows of calls watched: fewer say little. */
+#define JUDGEMENT_ROWS_MIN 4
+
+/* In each row of calls that was watched, some come back. */
+static inline bool judgement_rows_recur(const struct argument_site *site)
+{
+	return site->rows >= JUDGEMENT_ROWS_MIN && site->row_recurring == site->rows;
+}
+
 /* The contents of what the frame's instruction works on were compared. */
 static inline bool judgement_is_compared(const struct argument_frame *frame)
 {

@@ -17,8 +17,6 @@
 /* So many comparisons say that a site's calls differ, and so many that they do not. */
 #define REFUTED_MIN   2
 #define CONFIRMED_MIN 8
-/* Rows of calls. */
-#define CONFIRMED_ROWS_MIN 4
 /* One further in must save so much more, over all samples, to be named in place of one around it.
  */
 #define SAVES_MORE 1.15
@@ -198,7 +196,7 @@ static int loop_is_known(const struct judgement *judgement, const struct argumen
 /* Not only alike in samples far from each other: in calls that follow each other. */
 static bool is_confirmed(const struct argument_site *site)
 {
-	return (site->rows >= CONFIRMED_ROWS_MIN && site->row_recurring == site->rows) ||
+	return judgement_rows_recur(site) ||
 	       (site->compared >= CONFIRMED_MIN &&
 		(double)site->repeated >= NEARLY_ALL_CALLS * (double)site->compared);
 }

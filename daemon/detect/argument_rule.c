@@ -18,8 +18,6 @@
 #define ELEMENTS_FRAMES 3
 /* Of its calls: there may be more to save by other means. */
 #define REPEATS_SELDOM 0.6
-/* Of rows of calls watched: fewer say little. */
-#define ROWS_KNOWN_MIN 4
 /* Of the time of calls, what a faster way saves at the most. */
 #define NEARLY_ALL_OF_IT 0.8
 
@@ -261,7 +259,7 @@ static bool comes_back_always(const struct judgement *judgement, const struct ar
 {
 	const struct argument_site *site = judgement_site(judgement, vote->site);
 
-	return site->rows >= ROWS_KNOWN_MIN && site->row_recurring == site->rows &&
+	return judgement_rows_recur(site) &&
 	       argument_summary_part(&judgement->findings->summaries[vote->site], ARGUMENT_FEW)
 			       .middle >= NEARLY_ALL_OF_IT;
 }
