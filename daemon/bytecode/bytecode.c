@@ -32,6 +32,31 @@ static int backward_target(const struct python_code *code, const char *name, uin
 	return target >= 0 && target < end ? (int)target : BYTECODE_NO_TARGET;
 }
 
+int bytecode_forward_target(const struct bytecode *bytecode,
+			    const struct bytecode_instruction *instruction)
+{
+	static const char *const relative[] = { "JUMP_FORWARD", "POP_JUMP_FORWARD_", "FOR_ITER",
+						"SEND",         "SETUP_FINALLY",     "SETUP_EXCEPT",
+						"SETUP_WITH",   "SETUP_ASYNC_WITH",  "SETUP_LOOP" };
+	int minor = bytecode->code->minor, unit = minor >= 10 ? UNIT_BYTES : 1;
+	const char *name = instruction->name;
+	bool jumps = false;
+	int64_t target;
+
+	for (size_t i = 0; !jumps && i < sizeof(relative) / sizeof(relative[0]); i++)
+		jumps = text_starts_with(name, relative[i]);
+	target = (int64_t)instruction->end + (int64_t)instruction->argument * unit;
+	if (!jumps && (text_starts_with(name, "POP_JUMP_IF_") ||
+		       text_starts_with(name, "JUMP_IF_") || !strcmp(name, "JUMP_ABSOLUTE"))) {
+		jumps = true;
+		if (minor < 11)
+			target = (int64_t)instruction->argument * unit;
+	}
+	return jumps && target >= instruction->end && target <= BYTECODE_BYTES_MAX
+		       ? (int)target
+		       : BYTECODE_NO_TARGET;
+}
+
 static void bytecode_decode(struct bytecode *bytecode, const struct opcode_info *table)
 {
 	const struct python_code *code = bytecode->code;

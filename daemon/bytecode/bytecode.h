@@ -43,6 +43,11 @@ void bytecode_deinit(struct bytecode *bytecode);
 /* The instruction that a byte offset is in (caches included); NULL: none. */
 const struct bytecode_instruction *bytecode_at(const struct bytecode *bytecode, int offset);
 
+/* Where a forward jump of the instruction goes, or an exception in what it guards, or
+ * BYTECODE_NO_TARGET. */
+int bytecode_forward_target(const struct bytecode *bytecode,
+			    const struct bytecode_instruction *instruction);
+
 /* x[i]: an instruction of its own, and BINARY_OP's 26 from 3.14 on. */
 bool bytecode_is_subscript(const struct bytecode_instruction *instruction);
 

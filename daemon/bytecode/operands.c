@@ -162,6 +162,14 @@ static bool operand_effect_of(const struct python_code *code,
 	return true;
 }
 
+void operands_read(const struct bytecode *bytecode, const struct operands *operands, size_t i,
+		   struct variable ret_variables[VARIABLES_MAX])
+{
+	operands_variables(bytecode->code, &bytecode->instructions[i], false, ret_variables);
+	if (operands->surplus && i == operands->begin)
+		ret_variables[0].storage = 0;
+}
+
 bool operands_on_top(const struct bytecode *bytecode, size_t index, unsigned count,
 		     struct operands *ret)
 {

@@ -44,6 +44,10 @@ struct operands {
 	bool surplus;
 };
 
+/* Variables that the i-th instruction reads for these operands, not for the value below them. */
+void operands_read(const struct bytecode *bytecode, const struct operands *operands, size_t i,
+		   struct variable ret_variables[VARIABLES_MAX]);
+
 /*
  * Those of the `count` topmost values before the instruction at index; false:
  * it cannot be told.

@@ -7,6 +7,7 @@
 #ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_FACTS_H
 #define PIEPROFD_DAEMON_DETECT_ARGUMENT_FACTS_H
 
+#include "daemon/bytecode/common_subexpression.h"
 #include "daemon/detect/argument_extent.h"
 #include "daemon/detect/argument_log.h"
 #include "daemon/detect/argument_part.h"
@@ -116,6 +117,11 @@ struct argument_facts {
 	 * the call that they are given to; the site of the first (argument_copy.h); ID_NONE. */
 	int copy_taken, copy_call;
 	uint32_t copy_site;
+	/* It is part of an expression that was computed before, and the site that speaks for it
+	 * (argument_common.h); ID_NONE. */
+	bool is_common;
+	struct common_subexpression common;
+	uint32_t common_site;
 	struct argument_work work;
 	int line;
 	uint32_t outermost; /* site with the same contents each time whose extent has this one */

@@ -3,6 +3,7 @@
 
 #include "common/hash.h"
 #include "daemon/bytecode/loop_item.h"
+#include "daemon/detect/argument_common.h"
 #include "daemon/detect/argument_copy.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_meets.h"
@@ -555,6 +556,7 @@ static int find_bytecode_facts(struct argument_facts *facts, const struct argume
 		facts->on_loop_item && !loop_item_recurs(bytecode, site->offset, &facts->call.loop);
 	argument_search_judge(facts, site, bytecode);
 	argument_copy_judge(facts, site, bytecode);
+	argument_common_judge(facts, site, bytecode);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/detect/argument_rule.h"
 
+#include "daemon/detect/argument_common.h"
 #include "daemon/detect/argument_copy.h"
 #include "daemon/detect/argument_fix.h"
 #include "daemon/detect/argument_gather.h"
@@ -170,6 +171,23 @@ static bool vote_for_copy(const struct judgement *judgement, const struct argume
 	return true;
 }
 
+static bool vote_for_common(const struct judgement *judgement, const struct argument_sample *sample,
+			    struct argument_vote *vote)
+{
+	for (unsigned f = 0; f < sample->frame_count; f++) {
+		uint32_t site = judgement->facts[sample->frames[f].site].common_site;
+
+		if (site == ID_NONE)
+			continue;
+		*vote = (struct argument_vote){ .site = site,
+						.verdict = ARGUMENT_COMMON,
+						.frame = (uint8_t)f,
+						.joined = site != sample->frames[f].site };
+		return true;
+	}
+	return false;
+}
+
 static bool vote_for_growth(const struct judgement *judgement, const struct argument_sample *sample,
 			    struct argument_vote *vote)
 {
@@ -310,7 +328,8 @@ static int vote_for_sample(const struct judgement *judgement, const struct argum
 	if (vote->verdict == ARGUMENT_REPEATED &&
 	    slow_call_sorts(judgement_site(judgement, vote->site)->slow))
 		vote->verdict = ARGUMENT_SORTED;
-	if (vote->verdict > ARGUMENT_NEEDED || vote_for_entry(judgement, sample, vote) ||
+	if (vote->verdict > ARGUMENT_NEEDED || vote_for_common(judgement, sample, vote) ||
+	    vote_for_entry(judgement, sample, vote) ||
 	    vote_for_algorithm(judgement, sample, vote) || vote_for_row(judgement, sample, vote) ||
 	    vote_for_copy(judgement, sample, vote))
 		return 0;
@@ -398,6 +417,7 @@ int argument_findings_make(struct argument_findings *findings, const struct argu
 		argument_routine_judge(judgement.facts, log);
 		argument_search_find(judgement.facts, log);
 		argument_copy_find(judgement.facts, log);
+		argument_common_find(judgement.facts, log);
 		argument_rows_find(&judgement.rows, judgement.facts, log);
 		argument_groups_judge(judgement.facts, log);
 		error = argument_repetition_find(&judgement);

@@ -20,6 +20,7 @@ enum argument_verdict {
 	ARGUMENT_IN_TURN,  /* as FEW, of arguments that are no keys of a cache */
 	ARGUMENT_FEW_HELD, /* as FEW, beside one that is no key, and stays what it is */
 	ARGUMENT_SCANNED,  /* a list, for what is below or above something, again for each value */
+	ARGUMENT_COMMON,   /* computed before, from the same variables */
 	ARGUMENT_VERDICT_COUNT
 };
 

@@ -2,90 +2,9 @@
 #include "daemon/detect/argument_veto.h"
 
 #include "common/text.h"
+#include "daemon/bytecode/stored_variables.h"
 
 #include <string.h>
-
-#define STORED_MAX 32
-
-/* Variables whose elements the loop stores into: x of x[i] = v, and x of x += v. */
-struct stored {
-	struct variable variables[STORED_MAX];
-	size_t count;
-};
-
-static void add_variable(struct stored *stored, struct variable variable)
-{
-	if (variable.storage && stored->count < STORED_MAX)
-		stored->variables[stored->count++] = variable;
-}
-
-/* Those that the i-th instruction reads for these operands, not for the value below them. */
-static void read_variables(const struct bytecode *bytecode, const struct operands *operands,
-			   size_t i, struct variable ret_variables[VARIABLES_MAX])
-{
-	operands_variables(bytecode->code, &bytecode->instructions[i], false, ret_variables);
-	if (operands->surplus && i == operands->begin)
-		ret_variables[0].storage = 0;
-}
-
-static bool is_stored(const struct stored *stored, struct variable variable)
-{
-	for (size_t i = 0; i < stored->count; i++)
-		if (variable_is(stored->variables[i], variable))
-			return true;
-	return false;
-}
-
-/* x is what computed the value below those on top, which may begin in the middle of a double load.
- */
-static void note_target(struct stored *stored, const struct bytecode *bytecode, size_t index,
-			unsigned above)
-{
-	struct variable read[VARIABLES_MAX];
-	struct operands top, both;
-
-	if (!operands_on_top(bytecode, index, above, &top) ||
-	    !operands_on_top(bytecode, index, above + 1, &both))
-		return;
-	for (size_t i = both.begin; i < top.begin; i++) {
-		read_variables(bytecode, &both, i, read);
-		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			add_variable(stored, read[v]);
-	}
-	if (top.surplus) {
-		operands_variables(bytecode->code, &bytecode->instructions[top.begin], false, read);
-		add_variable(stored, read[0]);
-	}
-}
-
-/* Values above x where an instruction stores into it; 0: it does not.
- *   v x i STORE_SUBSCR   v x i j STORE_SLICE (3.12+)   x v BINARY_OP += */
-static unsigned values_above_target(const struct bytecode_instruction *instruction)
-{
-	if (text_starts_with(instruction->name, "STORE_SLICE"))
-		return 2;
-	if (text_starts_with(instruction->name, "STORE_SUBSCR") ||
-	    text_starts_with(instruction->name, "INPLACE_"))
-		return 1;
-	/* BINARY_OP's arguments: 13 to 25 are the operators in place, 26 is a subscript (3.14). */
-	return !strcmp(instruction->name, "BINARY_OP") && instruction->argument >= 13 &&
-	       instruction->argument <= 25;
-}
-
-static void find_stored(struct stored *stored, const struct bytecode *bytecode,
-			const struct loop *loop)
-{
-	for (size_t i = 0; i < bytecode->count; i++) {
-		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
-		unsigned above;
-
-		if (instruction->offset < loop->start || instruction->offset >= loop->end)
-			continue;
-		above = values_above_target(instruction);
-		if (above)
-			note_target(stored, bytecode, i, above);
-	}
-}
 
 /* The instruction behind a call, 3.11's CALL behind its PRECALL and what keeps a value passed over.
  */
@@ -103,19 +22,19 @@ static size_t behind(const struct bytecode *bytecode, size_t index)
 }
 
 /* Does the loop store into what the result is assigned to? */
-static bool result_changes(const struct bytecode *bytecode, const struct stored *stored,
+static bool result_changes(const struct bytecode *bytecode, const struct stored_variables *stored,
 			   const struct bytecode_instruction *next)
 {
 	struct variable assigned[VARIABLES_MAX];
 
 	operands_variables(bytecode->code, next, true, assigned);
 	for (size_t v = 0; v < VARIABLES_MAX; v++)
-		if (assigned[v].storage && is_stored(stored, assigned[v]))
+		if (assigned[v].storage && stored_variables_has(stored, assigned[v]))
 			return true;
 	return false;
 }
 
-static bool operand_changes(const struct bytecode *bytecode, const struct stored *stored,
+static bool operand_changes(const struct bytecode *bytecode, const struct stored_variables *stored,
 			    size_t index)
 {
 	struct operands operands;
@@ -125,9 +44,9 @@ static bool operand_changes(const struct bytecode *bytecode, const struct stored
 	for (size_t i = operands.begin; i < operands.end; i++) {
 		struct variable read[VARIABLES_MAX];
 
-		read_variables(bytecode, &operands, i, read);
+		operands_read(bytecode, &operands, i, read);
 		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			if (read[v].storage && is_stored(stored, read[v]))
+			if (read[v].storage && stored_variables_has(stored, read[v]))
 				return true;
 	}
 	return false;
@@ -143,7 +62,7 @@ static bool result_replaces(const struct bytecode *bytecode, size_t index,
 	if (!assigned[0].storage || !operands_of(bytecode, index, &operands))
 		return false;
 	for (size_t i = operands.begin; i < operands.end; i++) {
-		read_variables(bytecode, &operands, i, read);
+		operands_read(bytecode, &operands, i, read);
 		for (size_t v = 0; v < VARIABLES_MAX; v++)
 			if (variable_is(read[v], assigned[0]))
 				return true;
@@ -265,7 +184,7 @@ struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 {
 	const struct bytecode_instruction *instruction = bytecode_at(bytecode, site->offset);
 	struct argument_veto veto = { 0 };
-	struct stored stored = { .count = 0 };
+	struct stored_variables stored = { .count = 0 };
 	bool precall;
 	size_t index, next;
 
@@ -281,7 +200,7 @@ struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 	veto.multiplied = is_multiplied(bytecode, next);
 	if (!site->in_loop)
 		return veto;
-	find_stored(&stored, bytecode, &site->loop);
+	stored_variables_find(&stored, bytecode, site->loop.start, site->loop.end, false);
 	if (next < bytecode->count)
 		veto.result_changes =
 			result_changes(bytecode, &stored, &bytecode->instructions[next]);

@@ -33,6 +33,7 @@ static const struct fix_factor fixes[ARGUMENT_VERDICT_COUNT] = {
 	[ARGUMENT_SLOW] = { 1.33, 0.37 },     [ARGUMENT_SORTED] = { 1.0, 0.6 },
 	[ARGUMENT_END] = { 0.85, 0.5 },       [ARGUMENT_IN_TURN] = { 1.15, 0.4 },
 	[ARGUMENT_FEW_HELD] = { 1.15, 0.4 },  [ARGUMENT_SCANNED] = { 1.1, 0.6 },
+	[ARGUMENT_COMMON] = { 1.0, 0.35 },
 };
 
 /* The end of the interval may lie beyond the line's own time by so much. */
@@ -160,6 +161,7 @@ enum category argument_verdict_category(enum argument_verdict verdict)
 		return CATEGORY_LOOP_INVARIANT;
 	case ARGUMENT_REPEATED:
 	case ARGUMENT_IN_TURN:
+	case ARGUMENT_COMMON:
 		return CATEGORY_REPEATED_CALL;
 	case ARGUMENT_FEW:
 	case ARGUMENT_FEW_HELD:
@@ -203,6 +205,7 @@ const char *argument_verdict_name(enum argument_verdict verdict)
 		[ARGUMENT_IN_TURN] = "in_turn",
 		[ARGUMENT_FEW_HELD] = "few_held",
 		[ARGUMENT_SCANNED] = "scanned",
+		[ARGUMENT_COMMON] = "common",
 	};
 
 	return (unsigned)verdict < ARGUMENT_VERDICT_COUNT ? names[verdict] : "unknown";

@@ -103,6 +103,9 @@ const char *argument_example(struct arena *arena, const struct argument_site *si
 		return "owner.kept[a, b] = result, by what differs, where owner stays the same; "
 		       "then "
 		       "owner.kept[a, b]";
+	case ARGUMENT_COMMON:
+		return arena_format(arena, "kept = %s, where it is computed first; then kept",
+				    kept);
 	case ARGUMENT_SLOW:
 	case ARGUMENT_UNKNOWN:
 	case ARGUMENT_NEEDED:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/argument_needed.h"
 
+#include "daemon/bytecode/common_subexpression.h"
 #include "daemon/detect/outside_names.h"
 
 #include <stdio.h>
@@ -50,6 +51,13 @@ static const char *const outside_names[] = {
 	"sendall",      "sleep",    "wait",         "write",   "writelines",
 };
 
+/* They change what they are called for. */
+static const char *const changing_names[] = {
+	"__next__", "add",     "append", "appendleft", "clear", "discard", "extend",  "heappop",
+	"heappush", "insert",  "insort", "iter",       "next",  "pop",     "popitem", "popleft",
+	"remove",   "reverse", "rotate", "setdefault", "sort",  "super",   "update",
+};
+
 static bool is_one_of(const char *name, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -89,6 +97,53 @@ bool argument_needed_call(const struct argument_words *words, bool at_entry, boo
 	return is_one_of(last, needed_names, sizeof(needed_names) / sizeof(needed_names[0])) ||
 	       (!names_constant && is_on_numbers(words->site) &&
 		is_one_of(last, cheap_names, sizeof(cheap_names) / sizeof(cheap_names[0])));
+}
+
+/* f, x.f: the name of what it loads, that may be called. False: it loads something else, or
+ * nothing. *ret_last: NULL: there is no telling. */
+static bool loads_name(const struct argument_words *words,
+		       const struct bytecode_instruction *instruction, char name[EXPRESSION_SIZE],
+		       const char **ret_last)
+{
+	static const char *const loads[] = { "LOAD_METHOD", "LOAD_ATTR", "LOAD_GLOBAL",
+					     "LOAD_NAME" };
+	const char *dot;
+
+	if (!is_one_of(instruction->name, loads, sizeof(loads) / sizeof(loads[0])))
+		return false;
+	*ret_last = NULL;
+	if (!expression_text(&words->bytecode, instruction->offset, &words->context, name))
+		return true;
+	dot = strrchr(name, '.');
+	/* Of one that goes on in another line, or is too long, the end is not there. */
+	if (!dot || dot[1])
+		*ret_last = dot ? dot + 1 : name;
+	return true;
+}
+
+bool argument_needed_common(const struct argument_words *words)
+{
+	const struct bytecode *bytecode = &words->bytecode;
+	struct common_subexpression common;
+
+	if (!common_subexpression_find(bytecode, words->site->offset, &common))
+		return true;
+	for (size_t i = 0; i < bytecode->count; i++) {
+		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
+		char name[EXPRESSION_SIZE];
+		const char *last;
+
+		if (instruction->offset < common.start || instruction->offset >= common.end ||
+		    !loads_name(words, instruction, name, &last))
+			continue;
+		if (!last || outside_name_asks(last) ||
+		    is_one_of(last, changing_names,
+			      sizeof(changing_names) / sizeof(changing_names[0])) ||
+		    is_one_of(last, outside_names,
+			      sizeof(outside_names) / sizeof(outside_names[0])))
+			return true;
+	}
+	return false;
 }
 
 bool argument_needed_acts(const struct argument_words *words)

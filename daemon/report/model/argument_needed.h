@@ -11,6 +11,11 @@
  */
 bool argument_needed_call(const struct argument_words *words, bool at_entry, bool names_constant);
 
+/* Some call of an expression that was computed before (bytecode/common_subexpression.h), of which
+ * the site is part, has another outcome each time, or changes what it is given; or its name is not
+ * known. */
+bool argument_needed_common(const struct argument_words *words);
+
 /* The site's function calls what is seen outside of the program, or comes from there. */
 bool argument_needed_acts(const struct argument_words *words);
 

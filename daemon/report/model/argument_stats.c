@@ -55,7 +55,7 @@ static enum argument_verdict believed(const struct charging *charging,
 			    vote->verdict == ARGUMENT_REPEATED || vote->verdict == ARGUMENT_FEW ||
 			    vote->verdict == ARGUMENT_FEW_HELD ||
 			    vote->verdict == ARGUMENT_IN_TURN || vote->verdict == ARGUMENT_END ||
-			    vote->verdict == ARGUMENT_GROWING;
+			    vote->verdict == ARGUMENT_GROWING || vote->verdict == ARGUMENT_COMMON;
 
 	return by_arguments && charging->needed[vote->site] ? ARGUMENT_UNKNOWN : vote->verdict;
 }
@@ -174,7 +174,8 @@ static int find_needed(struct charging *charging)
 			continue;
 		if (!summary->votes[ARGUMENT_INVARIANT] && !summary->votes[ARGUMENT_REPEATED] &&
 		    !summary->votes[ARGUMENT_FEW] && !summary->votes[ARGUMENT_FEW_HELD] &&
-		    !summary->votes[ARGUMENT_IN_TURN] && !summary->votes[ARGUMENT_GROWING])
+		    !summary->votes[ARGUMENT_IN_TURN] && !summary->votes[ARGUMENT_GROWING] &&
+		    !summary->votes[ARGUMENT_COMMON])
 			continue;
 		if (init_words(charging, id, &words))
 			return -ENOMEM;
@@ -186,6 +187,8 @@ static int find_needed(struct charging *charging)
 		}
 		charging->needed[id] = argument_needed_call(&words, summary->entry != ID_NONE,
 							    site.does.names_constant);
+		if (summary->votes[ARGUMENT_COMMON])
+			charging->needed[id] |= argument_needed_common(&words);
 		argument_words_deinit(&words);
 		if (!charging->needed[id] && summary->work_pairs && find_acts(charging, id))
 			return -ENOMEM;

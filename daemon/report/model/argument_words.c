@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/argument_words.h"
 
+#include "daemon/bytecode/common_subexpression.h"
 #include "daemon/detect/argument_copy.h"
 #include "daemon/detect/argument_element.h"
 #include "daemon/detect/argument_meets.h"
 #include "daemon/detect/argument_note.h"
 #include "daemon/detect/slow_call.h"
+#include "pyintrospect/line_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -205,6 +207,33 @@ static const char *cache_advice(const struct argument_site *site)
 		       : "keep the results by argument (functools.cache)";
 }
 
+static int line_of(const struct argument_words *words, int offset)
+{
+	const struct python_code *code = words->site->code;
+
+	return line_table_find(code->minor, code->line_table, code->line_table_size,
+			       code->first_line, offset);
+}
+
+static const char *common_sentence(struct arena *arena, const struct argument_words *words,
+				   const char *what)
+{
+	struct common_subexpression common;
+	int first = 0;
+
+	if (common_subexpression_find(&words->bytecode, words->site->offset, &common))
+		first = line_of(words, common.first);
+	if (first <= 0 || first == line_of(words, words->site->offset))
+		return arena_format(arena,
+				    "%s has been computed a moment before, from the same "
+				    "variables: keep its result",
+				    what);
+	return arena_format(arena,
+			    "%s has been computed on line %d before, from the same variables: keep "
+			    "its result",
+			    what, first);
+}
+
 const char *argument_words_finding(struct arena *arena, const struct argument_words *words,
 				   const struct argument_summary *summary,
 				   enum argument_verdict verdict, const char *expression)
@@ -389,6 +418,8 @@ const char *argument_words_finding(struct arena *arena, const struct argument_wo
 				    "%s copies all that is left each time: keep the position "
 				    "instead, or use a memoryview",
 				    what);
+	case ARGUMENT_COMMON:
+		return common_sentence(arena, words, what);
 	case ARGUMENT_SLOW:
 	case ARGUMENT_UNKNOWN:
 	case ARGUMENT_NEEDED:

@@ -144,6 +144,7 @@ static const char *headline(const struct profile_line *line, uint64_t total_ns)
 	case ARGUMENT_FEW:
 	case ARGUMENT_FEW_HELD:
 	case ARGUMENT_IN_TURN:
+	case ARGUMENT_COMMON:
 		return headline_again[sure];
 	case ARGUMENT_GROWING:
 		return headline_growing[sure];

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Variables whose objects some instructions store into: x of x[i] = v, of x.a = v, of x += v. Pure.
+ */
+#ifndef PIEPROFD_DAEMON_BYTECODE_STORED_VARIABLES_H
+#define PIEPROFD_DAEMON_BYTECODE_STORED_VARIABLES_H
+
+#include "daemon/bytecode/operands.h"
+
+#define STORED_VARIABLES_MAX 32
+
+struct stored_variables {
+	struct variable items[STORED_VARIABLES_MAX];
+	size_t count;
+};
+
+/* By the instructions whose offsets lie in [start, end). all: attributes, and what is deleted, too.
+ */
+void stored_variables_find(struct stored_variables *stored, const struct bytecode *bytecode,
+			   int start, int end, bool all);
+
+bool stored_variables_has(const struct stored_variables *stored, struct variable variable);
+
+#endif

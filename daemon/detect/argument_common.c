@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/detect/argument_common.h"
+
+#include "daemon/contents/content_kind.h"
+#include "daemon/detect/argument_element.h"
+
+/* Of the samples in it that were compared, with state among what it works on: not its operands
+ * alone say what comes out. */
+#define STATE_PART 0.2
+
+void argument_common_judge(struct argument_facts *facts, const struct argument_site *site,
+			   const struct bytecode *bytecode)
+{
+	facts->is_common = common_subexpression_find(bytecode, site->offset, &facts->common);
+}
+
+static bool is_within(const struct argument_site *site, const struct argument_site *other,
+		      const struct common_subexpression *common)
+{
+	return other->code == site->code && other->offset >= common->start &&
+	       other->offset < common->end;
+}
+
+/* An array or table; a call that was seen in a Python function of the program's own is judged by
+ * what that works on. */
+static bool is_costly(const struct argument_site *site)
+{
+	if (site->kind == OPERATION_CALL || site->kind == OPERATION_CALL_UNPACKED)
+		return true;
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (site->operands[i].kind == CONTENT_ARRAY ||
+		    site->operands[i].kind == CONTENT_TENSOR || site->operands[i].frame)
+			return true;
+	return false;
+}
+
+/* Does the outcome depend on what the operands are, and on nothing else? */
+static bool is_pure(const struct argument_facts *facts, const struct argument_log *log, uint32_t id)
+{
+	const struct argument_site *site = &log->sites[id];
+	const struct common_subexpression *common = &facts[id].common;
+	double judged = 0, data = 0, state = 0;
+	bool costly = false;
+
+	for (uint32_t other = 0; other < log->site_count; other++) {
+		const struct argument_site *part = &log->sites[other];
+
+		if (!is_within(site, part, common))
+			continue;
+		if (part->asks || part->awaits ||
+		    (part->of_callee && part->runs_python && !part->of_library))
+			return false;
+		costly |= is_costly(part);
+		judged += (double)facts[other].summary->judged;
+		data += (double)facts[other].data;
+		state += (double)facts[other].state;
+	}
+	return costly && judged >= ARGUMENT_JUDGED_MIN && 2 * data > judged &&
+	       state < STATE_PART * judged;
+}
+
+void argument_common_find(struct argument_facts *facts, const struct argument_log *log)
+{
+	for (uint32_t id = 0; id < log->site_count; id++) {
+		uint32_t result;
+
+		facts[id].common_site = ID_NONE;
+		if (!facts[id].is_common || !is_pure(facts, log, id))
+			continue;
+		/* The one that speaks for all of it has its result, where that was ever sampled. */
+		result = argument_log_find(log, log->sites[id].code, facts[id].common.result);
+		facts[id].common_site = result == ID_NONE ? id : result;
+	}
+}

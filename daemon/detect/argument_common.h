@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Expressions that were computed before (bytecode/common_subexpression.h): is that a waste, by what
+ * samples saw of their calls? */
+#ifndef PIEPROFD_DAEMON_DETECT_ARGUMENT_COMMON_H
+#define PIEPROFD_DAEMON_DETECT_ARGUMENT_COMMON_H
+
+#include "daemon/detect/argument_facts.h"
+
+/* Sets what bytecode says of a site: common. */
+void argument_common_judge(struct argument_facts *facts, const struct argument_site *site,
+			   const struct bytecode *bytecode);
+
+/* Sets the sites' common_site. Facts are gathered. */
+void argument_common_find(struct argument_facts *facts, const struct argument_log *log);
+
+#endif
