@@ -5,6 +5,7 @@
 #include "daemon/bytecode/loop.h"
 #include "daemon/bytecode/stored_variables.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* Longer expressions, and functions, are not looked into. */
@@ -199,6 +200,56 @@ static bool changes_between(const struct bytecode *bytecode, const struct range 
 	return changed.count == STORED_VARIABLES_MAX || reads_one_of(bytecode, second, &changed);
 }
 
+/* x.append(y), x.a(), in the method of x alone: is x this variable? */
+static bool calls_method_of(const struct bytecode *bytecode, size_t index, struct variable variable)
+{
+	struct variable read[VARIABLES_MAX];
+	struct operands operands;
+
+	if (!text_starts_with(bytecode->instructions[index].name, "CALL") ||
+	    !operands_of(bytecode, index, &operands))
+		return false;
+	for (size_t i = operands.begin; i + 1 < operands.end; i++) {
+		const char *name = bytecode->instructions[i + 1].name;
+		struct variable last = { 0 };
+
+		operands_read(bytecode, &operands, i, read);
+		for (size_t v = 0; v < VARIABLES_MAX; v++)
+			if (read[v].storage)
+				last = read[v];
+		if (variable_is(last, variable))
+			return !strcmp(name, "LOAD_METHOD") || !strcmp(name, "LOAD_ATTR");
+	}
+	return false;
+}
+
+/* Is its result dropped, so that it was called for what it does, or changed later, so that one
+ * result cannot serve for two? */
+static bool is_for_itself(const struct bytecode *bytecode, const struct range *range)
+{
+	struct variable assigned[VARIABLES_MAX];
+	struct stored_variables stored;
+	size_t next = range->last + 1;
+
+	while (next < bytecode->count && !strcmp(bytecode->instructions[next].name, "NOP"))
+		next++;
+	if (next >= bytecode->count)
+		return false;
+	if (!strcmp(bytecode->instructions[next].name, "POP_TOP"))
+		return true;
+	operands_variables(bytecode->code, &bytecode->instructions[next], true, assigned);
+	if (!assigned[0].storage)
+		return false;
+	stored_variables_find(&stored, bytecode, 0, INT_MAX, true);
+	if (stored.count == STORED_VARIABLES_MAX || stored_variables_has(&stored, assigned[0]))
+		return true;
+	for (size_t i = 0; i + 1 < bytecode->count; i++)
+		if (!strcmp(bytecode->instructions[i + 1].name, "POP_TOP") &&
+		    calls_method_of(bytecode, i, assigned[0]))
+			return true;
+	return false;
+}
+
 /* Is there a way to the second that does not come by the first, in the same round of a loop? */
 static bool is_passed_by(const struct bytecode *bytecode, const struct range *first,
 			 const struct range *second)
@@ -229,18 +280,21 @@ static bool computes(const struct bytecode_instruction *instruction)
 	       (text_starts_with(name, "BINARY_") && !bytecode_is_subscript(instruction));
 }
 
-/* The nearest one before it. */
+/* The nearest before it that is on each way to it. */
 static bool find_first(const struct bytecode *bytecode, const struct range *second,
 		       struct range *ret)
 {
 	for (size_t back = 1; back < BACK_MAX && back <= second->begin; back++) {
 		size_t last = second->begin - back;
 
-		if (!strcmp(bytecode->instructions[last].name,
-			    bytecode->instructions[second->last].name) &&
-		    ends_there(bytecode, second, last, ret))
-			return !changes_between(bytecode, ret, second) &&
-			       !is_passed_by(bytecode, ret, second);
+		if (strcmp(bytecode->instructions[last].name,
+			   bytecode->instructions[second->last].name) != 0 ||
+		    !ends_there(bytecode, second, last, ret))
+			continue;
+		if (is_for_itself(bytecode, ret) || changes_between(bytecode, ret, second))
+			return false;
+		if (!is_passed_by(bytecode, ret, second))
+			return true;
 	}
 	return false;
 }
@@ -261,7 +315,8 @@ bool common_subexpression_find(const struct bytecode *bytecode, int offset,
 			break;
 		if (!computes(&bytecode->instructions[last]) ||
 		    !range_of(bytecode, last, &second) || second.begin > index ||
-		    last - second.begin < width || !find_first(bytecode, &second, &first))
+		    last - second.begin < width || is_for_itself(bytecode, &second) ||
+		    !find_first(bytecode, &second, &first))
 			continue;
 		width = last - second.begin;
 		*ret = (struct common_subexpression){

@@ -171,23 +171,6 @@ static bool vote_for_copy(const struct judgement *judgement, const struct argume
 	return true;
 }
 
-static bool vote_for_common(const struct judgement *judgement, const struct argument_sample *sample,
-			    struct argument_vote *vote)
-{
-	for (unsigned f = 0; f < sample->frame_count; f++) {
-		uint32_t site = judgement->facts[sample->frames[f].site].common_site;
-
-		if (site == ID_NONE)
-			continue;
-		*vote = (struct argument_vote){ .site = site,
-						.verdict = ARGUMENT_COMMON,
-						.frame = (uint8_t)f,
-						.joined = site != sample->frames[f].site };
-		return true;
-	}
-	return false;
-}
-
 static bool vote_for_growth(const struct judgement *judgement, const struct argument_sample *sample,
 			    struct argument_vote *vote)
 {
@@ -223,6 +206,30 @@ static bool vote_for_elements(const struct judgement *judgement,
 					   : ARGUMENT_ELEMENTS,
 			.frame = (uint8_t)f,
 		};
+		return true;
+	}
+	return false;
+}
+
+/* The first time is enough; unless there is another way, without which neither is needed. */
+static bool vote_for_common(const struct judgement *judgement, const struct argument_sample *sample,
+			    struct argument_vote *vote)
+{
+	struct argument_vote other = *vote;
+
+	for (unsigned f = 0; f < sample->frame_count; f++) {
+		uint32_t site = judgement->facts[sample->frames[f].site].common_site;
+
+		if (site == ID_NONE)
+			continue;
+		if (vote_for_algorithm(judgement, sample, &other) ||
+		    vote_for_growth(judgement, sample, &other) ||
+		    vote_for_elements(judgement, sample, &other))
+			return false;
+		*vote = (struct argument_vote){ .site = site,
+						.verdict = ARGUMENT_COMMON,
+						.frame = (uint8_t)f,
+						.joined = site != sample->frames[f].site };
 		return true;
 	}
 	return false;

@@ -7,6 +7,7 @@
  *   bytecode
  */
 #include "daemon/bytecode/call_site.h"
+#include "daemon/bytecode/common_subexpression.h"
 #include "daemon/bytecode/expression.h"
 #include "daemon/bytecode/operands.h"
 #include "daemon/detect/argument_extent.h"
@@ -17,6 +18,7 @@
 static void read_operands(const struct python_code *code)
 {
 	struct variable variables[VARIABLES_MAX];
+	struct common_subexpression common;
 	struct bytecode bytecode;
 	struct operands operands;
 
@@ -32,6 +34,10 @@ static void read_operands(const struct python_code *code)
 				fuzz_must(operands.begin <= operands.end && operands.end <= i);
 		if (operands_of(&bytecode, i, &operands))
 			fuzz_must(operands.begin <= operands.end && operands.end <= i);
+		if (common_subexpression_find(&bytecode, instruction->offset, &common))
+			fuzz_must(common.first < common.start &&
+				  common.start <= instruction->offset &&
+				  instruction->offset < common.end);
 	}
 	bytecode_deinit(&bytecode);
 }

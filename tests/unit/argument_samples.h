@@ -30,7 +30,7 @@ static const char program[] =
 		 /*  9 */ "        out[i] = a\n"
 		 /* 10 */ "        e = m[i]\n"
 		 /* 11 */ "        s += f(m[i])\n"
-		 /* 12 */ "        g = f(m[i])\n"
+		 /* 12 */ "        g = f(m[i], n)\n"
 		 /* 13 */ "    return s, c, e, g\n"
 		 /* 14 */ "def once(f, m):\n"
 		 /* 15 */ "    a = f(m)\n"
@@ -65,7 +65,12 @@ static const char program[] =
 		 /* 44 */ "def grow(m, n):\n"
 		 /* 45 */ "    for i in range(n):\n"
 		 /* 46 */ "        m = [*m, i]\n"
-		 /* 47 */ "    return m\n";
+		 /* 47 */ "    return m\n"
+		 /* 48 */ "def twice(f, m, n):\n"
+		 /* 49 */ "    for k in m:\n"
+		 /* 50 */ "        a = f(k)\n"
+		 /* 51 */ "        b = n(f(k))\n"
+		 /* 52 */ "    return a, b\n";
 
 struct fixture {
 	const struct live_python *python;

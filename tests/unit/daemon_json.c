@@ -222,9 +222,9 @@ static void test_verdict(void **state)
 static void test_arguments(void **state)
 {
 	static const char *const verdicts[ARGUMENT_VERDICT_COUNT] = {
-		"unknown",  "needed",  "invariant", "repeated", "few",  "growing",
-		"elements", "scalars", "searched",  "cut",      "slow", "sorted",
-		"end",      "in_turn", "few_held",  "scanned",
+		"unknown",  "needed",  "invariant", "repeated", "few",    "growing",
+		"elements", "scalars", "searched",  "cut",      "slow",   "sorted",
+		"end",      "in_turn", "few_held",  "scanned",  "common",
 	};
 	struct profile profile = sample_profile();
 	struct profile_line line = profile.lines[1];
