@@ -53,7 +53,11 @@ static bool is_pure(const struct argument_facts *facts, const struct argument_lo
 		costly |= is_costly(part);
 		judged += (double)facts[other].summary->judged;
 		data += (double)facts[other].data;
-		state += (double)facts[other].state;
+		/* f(x).g(): the state is what f(x) has made. */
+		if (facts[other].origin >= common->start)
+			judged -= (double)facts[other].state;
+		else
+			state += (double)facts[other].state;
 	}
 	return costly && judged >= ARGUMENT_JUDGED_MIN && 2 * data > judged &&
 	       state < STATE_PART * judged;

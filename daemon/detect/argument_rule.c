@@ -218,7 +218,8 @@ static bool vote_for_common(const struct judgement *judgement, const struct argu
 	struct argument_vote other = *vote;
 
 	for (unsigned f = 0; f < sample->frame_count; f++) {
-		uint32_t site = judgement->facts[sample->frames[f].site].common_site;
+		uint32_t result = f ? sample->frames[f].site : site_of_result(judgement, sample);
+		uint32_t site = judgement->facts[result].common_site;
 
 		if (site == ID_NONE)
 			continue;

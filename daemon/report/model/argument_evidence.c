@@ -33,7 +33,7 @@ static const struct fix_factor fixes[ARGUMENT_VERDICT_COUNT] = {
 	[ARGUMENT_SLOW] = { 1.33, 0.37 },     [ARGUMENT_SORTED] = { 1.0, 0.6 },
 	[ARGUMENT_END] = { 0.85, 0.5 },       [ARGUMENT_IN_TURN] = { 1.15, 0.4 },
 	[ARGUMENT_FEW_HELD] = { 1.15, 0.4 },  [ARGUMENT_SCANNED] = { 1.1, 0.6 },
-	[ARGUMENT_COMMON] = { 1.0, 0.35 },
+	[ARGUMENT_COMMON] = { 1.1, 0.25 },
 };
 
 /* The end of the interval may lie beyond the line's own time by so much. */

@@ -51,11 +51,17 @@ static const char *const outside_names[] = {
 	"sendall",      "sleep",    "wait",         "write",   "writelines",
 };
 
-/* They change what they are called for. */
+/* They change what they are called for; */
 static const char *const changing_names[] = {
-	"__next__", "add",     "append", "appendleft", "clear", "discard", "extend",  "heappop",
-	"heappush", "insert",  "insort", "iter",       "next",  "pop",     "popitem", "popleft",
-	"remove",   "reverse", "rotate", "setdefault", "sort",  "super",   "update",
+	"__next__", "add",        "append", "appendleft", "clear",   "discard", "extend",
+	"insert",   "iter",       "pop",    "popitem",    "popleft", "remove",  "reverse",
+	"rotate",   "setdefault", "sort",   "super",      "update",
+};
+
+/* and these what they are given. */
+static const char *const changing_functions[] = {
+	"heapify", "heappop",     "heappush",     "heappushpop", "heapreplace",
+	"insort",  "insort_left", "insort_right", "next",        "shuffle",
 };
 
 static bool is_one_of(const char *name, const char *const *names, size_t count)
@@ -121,24 +127,63 @@ static bool loads_name(const struct argument_words *words,
 	return true;
 }
 
+static bool changes(const char *name)
+{
+	return is_one_of(name, changing_functions,
+			 sizeof(changing_functions) / sizeof(changing_functions[0])) ||
+	       is_one_of(name, changing_names, sizeof(changing_names) / sizeof(changing_names[0]));
+}
+
+/* Does text name it, as a word? */
+static bool names_word(const char *text, const char *word, size_t length)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+	for (const char *at = text; *at; at += strcspn(at, letters)) {
+		size_t count = strspn(at, letters);
+
+		if (count == length && !strncmp(at, word, length))
+			return true;
+		at += count;
+	}
+	return false;
+}
+
+/* v.pop(), of the v in text; heappop(v) of whatever. */
+static bool changes_one_in(const char *text, const char *name, const char *last)
+{
+	const char *dot = strchr(name, '.');
+
+	if (is_one_of(last, changing_functions,
+		      sizeof(changing_functions) / sizeof(changing_functions[0])))
+		return true;
+	return dot && changes(last) && names_word(text, name, (size_t)(dot - name));
+}
+
 bool argument_needed_common(const struct argument_words *words)
 {
 	const struct bytecode *bytecode = &words->bytecode;
 	struct common_subexpression common;
+	char text[EXPRESSION_SIZE];
 
-	if (!common_subexpression_find(bytecode, words->site->offset, &common))
+	if (!common_subexpression_find(bytecode, words->site->offset, &common) ||
+	    !expression_text(bytecode, common.result, &words->context, text))
 		return true;
 	for (size_t i = 0; i < bytecode->count; i++) {
 		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
 		char name[EXPRESSION_SIZE];
 		const char *last;
 
-		if (instruction->offset < common.start || instruction->offset >= common.end ||
+		if (instruction->offset <= common.first || instruction->offset >= common.end ||
 		    !loads_name(words, instruction, name, &last))
 			continue;
-		if (!last || outside_name_asks(last) ||
-		    is_one_of(last, changing_names,
-			      sizeof(changing_names) / sizeof(changing_names[0])) ||
+		if (instruction->offset < common.start) {
+			if (last && changes_one_in(text, name, last))
+				return true;
+			continue;
+		}
+		if (!last || outside_name_asks(last) || changes(last) ||
 		    is_one_of(last, outside_names,
 			      sizeof(outside_names) / sizeof(outside_names[0])))
 			return true;
