@@ -321,6 +321,8 @@ bool common_subexpression_find(const struct bytecode *bytecode, int offset,
 		width = last - second.begin;
 		*ret = (struct common_subexpression){
 			.first = bytecode->instructions[first.last].offset,
+			.first_start = bytecode->instructions[first.begin].offset,
+			.first_end = bytecode->instructions[first.last].end,
 			.start = bytecode->instructions[second.begin].offset,
 			.end = bytecode->instructions[last].end,
 			.result = bytecode->instructions[last].offset,

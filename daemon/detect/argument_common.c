@@ -15,10 +15,9 @@ void argument_common_judge(struct argument_facts *facts, const struct argument_s
 }
 
 static bool is_within(const struct argument_site *site, const struct argument_site *other,
-		      const struct common_subexpression *common)
+		      int start, int end)
 {
-	return other->code == site->code && other->offset >= common->start &&
-	       other->offset < common->end;
+	return other->code == site->code && other->offset >= start && other->offset < end;
 }
 
 /* An array or table; a call that was seen in a Python function of the program's own is judged by
@@ -45,7 +44,7 @@ static bool is_pure(const struct argument_facts *facts, const struct argument_lo
 	for (uint32_t other = 0; other < log->site_count; other++) {
 		const struct argument_site *part = &log->sites[other];
 
-		if (!is_within(site, part, common))
+		if (!is_within(site, part, common->start, common->end))
 			continue;
 		if (part->asks || part->awaits ||
 		    (part->of_callee && part->runs_python && !part->of_library))
@@ -65,14 +64,26 @@ static bool is_pure(const struct argument_facts *facts, const struct argument_lo
 
 void argument_common_find(struct argument_facts *facts, const struct argument_log *log)
 {
-	for (uint32_t id = 0; id < log->site_count; id++) {
-		uint32_t result;
-
+	for (uint32_t id = 0; id < log->site_count; id++)
 		facts[id].common_site = ID_NONE;
-		if (!facts[id].is_common || !is_pure(facts, log, id))
+	for (uint32_t id = 0; id < log->site_count; id++) {
+		const struct common_subexpression *common = &facts[id].common;
+
+		if (!facts[id].is_common)
 			continue;
-		/* The one that speaks for all of it has its result, where that was ever sampled. */
-		result = argument_log_find(log, log->sites[id].code, facts[id].common.result);
-		facts[id].common_site = result == ID_NONE ? id : result;
+		for (uint32_t first = 0; first < log->site_count; first++)
+			if (is_within(&log->sites[id], &log->sites[first], common->first_start,
+				      common->first_end))
+				facts[first].is_common_first = true;
+		if (is_pure(facts, log, id))
+			facts[id].common_site = argument_common_result(facts, log, id);
 	}
+}
+
+uint32_t argument_common_result(const struct argument_facts *facts, const struct argument_log *log,
+				uint32_t id)
+{
+	uint32_t result = argument_log_find(log, log->sites[id].code, facts[id].common.result);
+
+	return result == ID_NONE ? id : result;
 }

@@ -10,7 +10,12 @@
 void argument_common_judge(struct argument_facts *facts, const struct argument_site *site,
 			   const struct bytecode *bytecode);
 
-/* Sets the sites' common_site. Facts are gathered. */
+/* Sets the sites' common_site and is_common_first. Facts are gathered. */
 void argument_common_find(struct argument_facts *facts, const struct argument_log *log);
+
+/* The site that speaks for all of what was computed before, of which id is part: the one that has
+ * its result, where that was ever sampled. */
+uint32_t argument_common_result(const struct argument_facts *facts, const struct argument_log *log,
+				uint32_t id);
 
 #endif

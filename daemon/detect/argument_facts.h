@@ -77,6 +77,8 @@ struct argument_facts {
 	bool moves, rounds_told;
 	bool stands, stays;
 	uint32_t code_site; /* the first site of the same code object; there stands */
+	bool entry_again;   /* of the first site of a code: some calls, not all, get what the one
+			     * before got */
 	bool entry_refuted; /* of the first site of a code: other evidence speaks against its entry
 			     */
 	/* Of calls that prepare their first argument: sampled ones, and those of them with the same
@@ -120,6 +122,7 @@ struct argument_facts {
 	/* It is part of an expression that was computed before, and the site that speaks for it
 	 * (argument_common.h); ID_NONE. */
 	bool is_common;
+	bool is_common_first; /* it is part of the first of two such */
 	struct common_subexpression common;
 	uint32_t common_site;
 	struct argument_work work;

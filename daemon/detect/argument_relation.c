@@ -12,6 +12,8 @@
  * brings such together, too. */
 #define ENTRY_COMPARED_MIN 4
 #define ENTRY_LOW          0.2
+/* Of the calls compared: with more it is not two places alone that call it with the same. */
+#define ENTRY_PARTLY 0.75
 
 /* Calls of a function from several places, of which many get what the one before got. */
 static void judge_entry(struct argument_facts *facts, const struct argument_log *log, uint32_t id)
@@ -21,6 +23,8 @@ static void judge_entry(struct argument_facts *facts, const struct argument_log 
 	if (entry->offset != ARGUMENT_ENTRY || entry->compared < ENTRY_COMPARED_MIN ||
 	    interval_wilson(entry->repeated, entry->compared).low <= ENTRY_LOW)
 		return;
+	facts[facts[id].code_site].entry_again =
+		(double)entry->repeated < ENTRY_PARTLY * (double)entry->compared;
 	for (uint32_t site = 0; site < log->site_count; site++)
 		if (facts[site].code_site == facts[id].code_site && !log->sites[site].asks &&
 		    !log->sites[site].keeps && (!facts[site].again || facts[site].by_pairs)) {

@@ -45,6 +45,37 @@ static bool vote_for_entry(const struct judgement *judgement, const struct argum
 	return false;
 }
 
+/*
+ * The same, where it is two places of one function: the second can spare the call, for the first is
+ * always there before.
+ */
+static bool vote_for_common_call(const struct judgement *judgement,
+				 const struct argument_sample *sample, struct argument_vote *vote)
+{
+	for (unsigned f = vote->frame; f + 1 < sample->frame_count; f++) {
+		const struct argument_facts *facts = &judgement->facts[sample->frames[f].site];
+		const struct argument_facts *code = &judgement->facts[facts->code_site];
+		uint32_t caller = sample->frames[f + 1].site, site;
+
+		if (!code->entry_again || code->entry_refuted)
+			continue;
+		if (judgement->facts[caller].is_common_first) {
+			*vote = (struct argument_vote){ .site = sample->frames[0].site,
+							.verdict = ARGUMENT_NEEDED };
+			return true;
+		}
+		if (!judgement->facts[caller].is_common)
+			continue;
+		site = argument_common_result(judgement->facts, judgement->findings->log, caller);
+		*vote = (struct argument_vote){ .site = site,
+						.verdict = ARGUMENT_COMMON,
+						.frame = (uint8_t)(f + 1),
+						.joined = site != caller };
+		return true;
+	}
+	return false;
+}
+
 /* The innermost frame's; where it stores a result, that of what computed it. */
 static uint32_t site_of_result(const struct judgement *judgement,
 			       const struct argument_sample *sample)
@@ -336,6 +367,9 @@ static int vote_for_sample(const struct judgement *judgement, const struct argum
 	if (vote->verdict == ARGUMENT_REPEATED &&
 	    slow_call_sorts(judgement_site(judgement, vote->site)->slow))
 		vote->verdict = ARGUMENT_SORTED;
+	if ((vote->verdict == ARGUMENT_REPEATED || vote->verdict <= ARGUMENT_NEEDED) &&
+	    vote_for_common_call(judgement, sample, vote))
+		return 0;
 	if (vote->verdict > ARGUMENT_NEEDED || vote_for_common(judgement, sample, vote) ||
 	    vote_for_entry(judgement, sample, vote) ||
 	    vote_for_algorithm(judgement, sample, vote) || vote_for_row(judgement, sample, vote) ||

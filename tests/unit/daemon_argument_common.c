@@ -81,6 +81,34 @@ static void test_growing(void **state)
 	all_are(fixture, ARGUMENT_GROWING, second);
 }
 
+/* once(k) of lines 50 and 51: half of its calls get what the one before got. */
+static void test_own_function(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t callers[] = { call_at(fixture, "twice", 50), call_at(fixture, "twice", 51) };
+	uint32_t inside = call_at(fixture, "once", 15), entry;
+
+	site_of(fixture, callers[0])->of_callee = site_of(fixture, callers[0])->runs_python = true;
+	site_of(fixture, callers[1])->of_callee = site_of(fixture, callers[1])->runs_python = true;
+	assert_non_null(argument_log_site(&fixture->log,
+					  &compiled_function(fixture->compiled, "once")->code,
+					  ARGUMENT_ENTRY, &entry));
+	for (uint32_t i = 0; i < 2 * MANY; i++)
+		add_two(fixture, frame(inside, i / 2, i / 2), frame(callers[i % 2], i / 2, i / 2));
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_COMMON, callers[1]), 0);
+	site_of(fixture, entry)->compared = 16;
+	site_of(fixture, entry)->repeated = 8;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_COMMON, callers[1]), MANY);
+	assert_int_equal(votes(fixture, ARGUMENT_NEEDED, inside), MANY);
+	/* More than two places would explain. */
+	site_of(fixture, entry)->repeated = 15;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_COMMON, callers[1]), 0);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inside), 2 * MANY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -88,6 +116,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_another_outcome, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_state, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_growing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_own_function, set_up, tear_down),
 	};
 
 	return run_on_interpreters(tests);
