@@ -151,25 +151,64 @@ static bool leaves(const char *name)
 	return false;
 }
 
-/* x.append(y), whose result nobody takes: what it is for may be to change what it is given. */
+/* A call or an operator: to load an attribute or item twice is not worth a word. */
+static bool computes(const struct bytecode_instruction *instruction)
+{
+	const char *name = instruction->name;
+
+	return text_starts_with(name, "CALL") || text_starts_with(name, "COMPARE_OP") ||
+	       (text_starts_with(name, "BINARY_") && !bytecode_is_subscript(instruction));
+}
+
+/* Is a value computed in [begin, end), and not just loaded? */
+static bool is_computed(const struct bytecode *bytecode, size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++)
+		if (computes(&bytecode->instructions[i]))
+			return true;
+	return false;
+}
+
+static void add_read(struct stored_variables *variables, const struct bytecode *bytecode,
+		     const struct operands *operands, size_t end)
+{
+	for (size_t i = operands->begin; i < end; i++) {
+		struct variable read[VARIABLES_MAX];
+
+		operands_read(bytecode, operands, i, read);
+		for (size_t v = 0; v < VARIABLES_MAX; v++)
+			if (read[v].storage != 'g')
+				add(variables, read[v]);
+	}
+}
+
+/* x.append(y), f(y), whose result nobody takes: what it is for may be to change what it is given;
+ * of f(g(y)) that is no variable's. */
 static void add_changed(struct stored_variables *changed, const struct bytecode *bytecode,
 			size_t index)
 {
-	struct operands operands;
+	const char *name = bytecode->instructions[index].name;
+	struct operands operands, top, both;
+	size_t end =
+		index; /* of operands not looked at, from the last one back to what is called */
 
-	if (!text_starts_with(bytecode->instructions[index].name, "CALL") ||
-	    index + 1 == bytecode->count ||
-	    strcmp(bytecode->instructions[index + 1].name, "POP_TOP") != 0 ||
-	    !operands_of(bytecode, index, &operands))
+	if (!text_starts_with(name, "CALL") || index + 1 == bytecode->count ||
+	    strcmp(bytecode->instructions[index + 1].name, "POP_TOP") != 0)
 		return;
-	for (size_t i = operands.begin; i < operands.end; i++) {
-		struct variable read[VARIABLES_MAX];
-
-		operands_read(bytecode, &operands, i, read);
-		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			if (read[v].storage != 'g')
-				add(changed, read[v]);
+	if (!operands_of(bytecode, index, &operands)) {
+		changed->count = STORED_VARIABLES_MAX;
+		return;
 	}
+	for (unsigned above = 0;
+	     operands_on_top(bytecode, index, above, &top) &&
+	     operands_on_top(bytecode, index, above + 1, &both) && both.begin > operands.begin;
+	     above++) {
+		if (!is_computed(bytecode, both.begin, top.begin))
+			stored_variables_add(changed, bytecode, index, above);
+		end = both.begin;
+	}
+	if (!is_computed(bytecode, operands.begin, end))
+		add_read(changed, bytecode, &operands, end);
 }
 
 /* Is something that it reads assigned, or changed, from behind the first to before the second? */
@@ -269,15 +308,6 @@ static bool is_passed_by(const struct bytecode *bytecode, const struct range *fi
 			return true;
 	}
 	return false;
-}
-
-/* A call or an operator: to load an attribute or item twice is not worth a word. */
-static bool computes(const struct bytecode_instruction *instruction)
-{
-	const char *name = instruction->name;
-
-	return text_starts_with(name, "CALL") || text_starts_with(name, "COMPARE_OP") ||
-	       (text_starts_with(name, "BINARY_") && !bytecode_is_subscript(instruction));
 }
 
 /* The nearest before it that is on each way to it. */

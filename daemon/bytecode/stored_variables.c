@@ -19,10 +19,8 @@ bool stored_variables_has(const struct stored_variables *stored, struct variable
 	return false;
 }
 
-/* x is what computed the value below those on top, which may begin in the middle of a double load.
- */
-static void note_target(struct stored_variables *stored, const struct bytecode *bytecode,
-			size_t index, unsigned above)
+void stored_variables_add(struct stored_variables *stored, const struct bytecode *bytecode,
+			  size_t index, unsigned above)
 {
 	struct variable read[VARIABLES_MAX];
 	struct operands top, both;
@@ -69,9 +67,9 @@ void stored_variables_find(struct stored_variables *stored, const struct bytecod
 		if (all && !strcmp(instruction->name, "DELETE_SUBSCR"))
 			above = 1;
 		if (above)
-			note_target(stored, bytecode, i, above);
+			stored_variables_add(stored, bytecode, i, above);
 		else if (all && (!strcmp(instruction->name, "STORE_ATTR") ||
 				 !strcmp(instruction->name, "DELETE_ATTR")))
-			note_target(stored, bytecode, i, 0);
+			stored_variables_add(stored, bytecode, i, 0);
 	}
 }

@@ -18,6 +18,11 @@ struct stored_variables {
 void stored_variables_find(struct stored_variables *stored, const struct bytecode *bytecode,
 			   int start, int end, bool all);
 
+/* What computed the value that the instruction has below so many others, which may begin in the
+ * middle of a double load. */
+void stored_variables_add(struct stored_variables *stored, const struct bytecode *bytecode,
+			  size_t index, unsigned above);
+
 bool stored_variables_has(const struct stored_variables *stored, struct variable variable);
 
 #endif

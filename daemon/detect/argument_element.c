@@ -372,6 +372,14 @@ static bool is_call_on_numbers(const struct argument_site *site)
 	return numbers > 0;
 }
 
+/* Not an element, nor a short row of them. */
+static bool is_many_numbers(const struct argument_operand *operand)
+{
+	return (operand->kind == CONTENT_ARRAY || operand->kind == CONTENT_TENSOR ||
+		argument_is_of_library(operand->shape)) &&
+	       argument_numbers_taken(operand->shape, 0) > ELEMENTS_ROW_MAX;
+}
+
 /* x[i] * y, by what a subscript leaves, or for v in x: v * y: a library's own kind of number; or of
  * a row as short as argument_takes_element() has. */
 bool argument_works_on_elements(const struct argument_site *site, const struct call_site *call,
@@ -381,6 +389,10 @@ bool argument_works_on_elements(const struct argument_site *site, const struct c
 	    (site->kind != OPERATION_BINARY && site->kind != OPERATION_COMPARE &&
 	     !(on_loop_item && is_call_on_numbers(site) && !argument_calls_on_scalars(site))))
 		return false;
+	/* x > x.max(), of all of x */
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (is_many_numbers(&site->operands[i]))
+			return false;
 	for (size_t i = 0; i < site->operand_count; i++) {
 		const struct argument_operand *operand = &site->operands[i];
 		uint64_t numbers = operand->kind == CONTENT_ARRAY && operand->part

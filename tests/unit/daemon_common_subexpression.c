@@ -84,9 +84,18 @@ static const char program[] =
 		 /* 67 */ "    return a, b, f(m, key=1)  #65\n"
 		 /* 68 */ "def apart(f, m, n):\n"
 		 /* 69 */ "    a = f(m) if n else 0\n"
-		 /* 70 */ "    return a, f(m)  #-\n";
+		 /* 70 */ "    return a, f(m)  #-\n"
+		 /* 71 */ "def passed_on(f, m, out):\n"
+		 /* 72 */ "    out.append(f(m.x))  #-\n"
+		 /* 73 */ "    out.append(f(m.x))  #72f\n"
+		 /* 74 */ "    out.append(m)\n"
+		 /* 75 */ "    a = f(m.x)  #-\n"
+		 /* 76 */ "    out(m.y, key=a)\n"
+		 /* 77 */ "    b = f(m.x)  #-\n"
+		 /* 78 */ "    out(*m.y)\n"
+		 /* 79 */ "    return a, b, f(m.x)  #-\n";
 
-#define MARKS 38
+#define MARKS 43
 
 static int last_of(const struct compiled_code *code, int line, const char *name)
 {
@@ -103,6 +112,8 @@ static int operation_of(const struct compiled_code *code, int line, char kind)
 	static const char *const products[] = { "BINARY_MULTIPLY", "BINARY_OP" };
 	int offset;
 
+	if (kind == 'f')
+		return compiled_offset(code, line, "CALL", 0);
 	if (kind == 'c')
 		return last_of(code, line, "COMPARE_OP");
 	if (kind != 'p')
