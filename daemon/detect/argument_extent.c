@@ -84,7 +84,7 @@ int argument_extent_origin(const struct bytecode *bytecode, int offset)
 		instruction = &bytecode->instructions[index];
 		if (instruction->offset < extent.start)
 			return -1;
-		if (is_neutral(instruction->name))
+		if (is_neutral(instruction->name) || bytecode_is_subscript(instruction))
 			continue;
 		if (strncmp(instruction->name, "CALL", 4) != 0)
 			return -1;

@@ -10,6 +10,8 @@ static const char chains[] = "def digest(f, a, b):\n"
 			     "    return a.g(f(a))\n"
 			     "def shown(f, a):\n"
 			     "    return f(f'{a!r:{a}}').g(1)\n"
+			     "def column(f, a):\n"
+			     "    return f(a)['k'].g(1)\n"
 			     "def taken(f, a):\n"
 			     "    return f(a)[1000]\n"
 			     "def counted(f, a):\n"
@@ -62,6 +64,7 @@ static void test_origin(void **state)
 
 	check_origin(fixture->python, "digest", true);
 	check_origin(fixture->python, "shown", true);
+	check_origin(fixture->python, "column", true);
 	check_origin(fixture->python, "other", false);
 }
 
