@@ -18,8 +18,8 @@ struct argument_extent {
 struct argument_extent argument_extent_find(const struct bytecode *bytecode, int offset);
 
 /*
- * f(x).g(1), f(x)[1], f(x)[1].g(): the offset of the call from which all operands of this one but constants
- * come; negative: there is none. When f(x) repeats its work, so does g(1).
+ * f(x).g(1), f(x)[1], f(x)[1].g(): the offset of the call from which all operands of this one but
+ * constants come; negative: there is none. When f(x) repeats its work, so does g(1).
  */
 int argument_extent_origin(const struct bytecode *bytecode, int offset);
 
