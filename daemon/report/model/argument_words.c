@@ -225,11 +225,11 @@ static const char *common_sentence(struct arena *arena, const struct argument_wo
 		first = line_of(words, common.first);
 	if (first <= 0 || first == line_of(words, words->site->offset))
 		return arena_format(arena,
-				    "%s has been computed a moment before, from the same "
+				    "%s was computed a moment before, from the same "
 				    "variables: keep its result",
 				    what);
 	return arena_format(arena,
-			    "%s has been computed on line %d before, from the same variables: keep "
+			    "%s was computed on line %d already, from the same variables: keep "
 			    "its result",
 			    what, first);
 }
