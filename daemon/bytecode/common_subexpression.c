@@ -289,6 +289,26 @@ static bool is_for_itself(const struct bytecode *bytecode, const struct range *r
 	return false;
 }
 
+/* if f(x): y = f(x) */
+static bool is_adjacent(const struct bytecode *bytecode, const struct range *first,
+			const struct range *second)
+{
+	static const char *const tests[] = { "POP_JUMP",      "LOAD_",      "COMPARE_OP", "IS_OP",
+					     "CONTAINS_",     "UNARY_NOT",  "TO_BOOL",    "NOP",
+					     "JUMP_IF_",      "PUSH_NULL",  "NOT_TAKEN",  "RETURN_",
+					     "MAKE_FUNCTION", "BUILD_TUPLE" };
+
+	for (size_t i = first->last + 1; i < second->begin; i++) {
+		bool found = false;
+
+		for (size_t t = 0; t < sizeof(tests) / sizeof(tests[0]); t++)
+			found |= text_starts_with(bytecode->instructions[i].name, tests[t]);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
 /* Is there a way to the second that does not come by the first, in the same round of a loop? */
 static bool is_passed_by(const struct bytecode *bytecode, const struct range *first,
 			 const struct range *second)
@@ -355,6 +375,7 @@ bool common_subexpression_find(const struct bytecode *bytecode, int offset,
 			.first_end = bytecode->instructions[first.last].end,
 			.start = bytecode->instructions[second.begin].offset,
 			.end = bytecode->instructions[last].end,
+			.adjacent = is_adjacent(bytecode, &first, &second),
 			.result = bytecode->instructions[last].offset,
 		};
 	}

@@ -21,7 +21,8 @@ struct common_subexpression {
 	int first; /* offset of the instruction that has its result the first time */
 	int first_start, first_end; /* the first time, byte offsets, [start, end) */
 	int start, end;             /* the second time */
-	int result; /* and of the instruction that has its result: a call or an operator */
+	bool adjacent; /* nothing is called, assigned or computed in between, but for tests */
+	int result;    /* and of the instruction that has its result: a call or an operator */
 };
 
 /* The widest that the instruction at offset is part of the second time; false: there is none. */

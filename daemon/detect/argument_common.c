@@ -52,10 +52,11 @@ static bool is_pure(const struct argument_facts *facts, const struct argument_lo
 		costly |= is_costly(part);
 		judged += (double)facts[other].summary->judged;
 		data += (double)facts[other].data;
-		/* f(x).g(): the state is what f(x) has made. */
+		/* f(x).g(): the state is what f(x) has made. if q.f(x): y = q.f(x): nothing else
+		 * has changed it. */
 		if (facts[other].origin >= common->start)
 			judged -= (double)facts[other].state;
-		else
+		else if (!common->adjacent)
 			state += (double)facts[other].state;
 	}
 	return costly && judged >= ARGUMENT_JUDGED_MIN && 2 * data > judged &&

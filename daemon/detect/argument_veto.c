@@ -52,6 +52,43 @@ static bool operand_changes(const struct bytecode *bytecode, const struct stored
 	return false;
 }
 
+/* The last variable that an instruction loads. */
+static struct variable loaded_last(const struct bytecode *bytecode, size_t index)
+{
+	struct variable read[VARIABLES_MAX], last = { 0 };
+
+	operands_variables(bytecode->code, &bytecode->instructions[index], false, read);
+	for (size_t v = 0; v < VARIABLES_MAX; v++)
+		if (read[v].storage)
+			last = read[v];
+	return last;
+}
+
+/* self.x = f(self.x), in a loop or not: the load of self, behind the call, is at next. */
+static bool replaces_attribute(const struct bytecode *bytecode, size_t index, size_t next)
+{
+	const struct bytecode_instruction *store;
+	struct operands operands;
+	struct variable owner;
+
+	if (next + 1 >= bytecode->count || !operands_of(bytecode, index, &operands))
+		return false;
+	store = &bytecode->instructions[next + 1];
+	owner = loaded_last(bytecode, next);
+	if (!owner.storage || strcmp(store->name, "STORE_ATTR") != 0)
+		return false;
+	for (size_t i = operands.begin; i + 1 < operands.end; i++) {
+		const struct bytecode_instruction *load = &bytecode->instructions[i + 1];
+		/* From 3.12 on the lowest bit says whether it is called. */
+		uint32_t name = load->argument >> (bytecode->code->minor >= 12 ? 1 : 0);
+
+		if (!strcmp(load->name, "LOAD_ATTR") && name == store->argument &&
+		    variable_is(loaded_last(bytecode, i), owner))
+			return true;
+	}
+	return false;
+}
+
 static bool result_replaces(const struct bytecode *bytecode, size_t index,
 			    const struct bytecode_instruction *next)
 {
@@ -186,7 +223,7 @@ struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 	struct argument_veto veto = { 0 };
 	struct stored_variables stored = { .count = 0 };
 	bool precall;
-	size_t index, next;
+	size_t index, next, taking;
 
 	if (!instruction)
 		return veto;
@@ -195,21 +232,21 @@ struct argument_veto argument_veto_find(const struct bytecode *bytecode,
 	next = behind(bytecode, index);
 	if (next < bytecode->count && (precall || text_starts_with(instruction->name, "CALL")))
 		veto.dropped = !strcmp(bytecode->instructions[next].name, "POP_TOP");
+	/* 3.11's PRECALL takes no operands itself. */
+	taking = precall && index + 1 < bytecode->count ? index + 1 : index;
 	veto.takes_item = takes_item(bytecode, next);
 	veto.takes_part = takes_part(bytecode, next);
 	veto.multiplied = is_multiplied(bytecode, next);
+	veto.result_replaces = replaces_attribute(bytecode, taking, next);
 	if (!site->in_loop)
 		return veto;
 	stored_variables_find(&stored, bytecode, site->loop.start, site->loop.end, false);
-	if (next < bytecode->count)
+	if (next < bytecode->count) {
 		veto.result_changes =
 			result_changes(bytecode, &stored, &bytecode->instructions[next]);
-	/* 3.11's PRECALL takes none itself. */
-	if (precall && index + 1 < bytecode->count)
-		index++;
-	if (next < bytecode->count)
-		veto.result_replaces =
-			result_replaces(bytecode, index, &bytecode->instructions[next]);
-	veto.operand_changes = operand_changes(bytecode, &stored, index);
+		veto.result_replaces |=
+			result_replaces(bytecode, taking, &bytecode->instructions[next]);
+	}
+	veto.operand_changes = operand_changes(bytecode, &stored, taking);
 	return veto;
 }

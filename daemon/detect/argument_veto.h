@@ -9,10 +9,10 @@
 #include "daemon/bytecode/call_site.h"
 
 struct argument_veto {
-	bool dropped;         /* nobody uses its result: it is called for its effect */
-	bool result_changes;  /* the loop stores into what its result was assigned to */
-	bool result_replaces; /* it is assigned to a variable that an operand comes from: x = f(x)
-			       */
+	bool dropped;        /* nobody uses its result: it is called for its effect */
+	bool result_changes; /* the loop stores into what its result was assigned to */
+	/* it is assigned to a variable or attribute that an operand comes from: x = f(x) */
+	bool result_replaces;
 	bool operand_changes; /* the loop stores into one of its operands */
 	bool multiplied;      /* its result is an operand of a product: f(x) @ y */
 	bool takes_item;      /* of its result one item is taken, at a constant index: f(x)[0] */

@@ -115,7 +115,7 @@ bool slow_call_goes_over(uint8_t number)
 	const char *function = slow_call_is_builtin(number) ? slow_call_get(number)->function : "";
 
 	return slow_call_sorts(number) || !strcmp(function, "min") || !strcmp(function, "max") ||
-	       !strcmp(function, "sum");
+	       !strcmp(function, "sum") || !strcmp(function, "heapify");
 }
 
 bool slow_call_copies(uint8_t number)

@@ -215,6 +215,10 @@ const struct slow_call slow_calls_of_python[] = {
 	      "sort it once, or use bisect.insort() or heapq",
 	      "bisect.insort(items, item) in place of append() and sort()"),
 	  SLOW_SORT, 1 },
+	{ "heapify", NULL,
+	  WAY("puts all of a list in order that grows from call to call", "use heapq.heappush()",
+	      "heapq.heappush(items, item) in place of append() and heapify()"),
+	  SLOW_SORT, 0.9 },
 };
 
 const size_t slow_calls_of_python_count =

@@ -64,6 +64,14 @@ static void test_short_list(void **state)
 	all_are(fixture, ARGUMENT_NEEDED, site);
 	known->slow = slow_number("sorted", NULL);
 	all_are(fixture, ARGUMENT_SORTED, site);
+	/* Its result is dropped: it is called for what it does to its list. */
+	forget_samples(fixture);
+	site = call_at(fixture, "loop", 5);
+	add_others(fixture, site, MANY);
+	site_of(fixture, site)->compared = site_of(fixture, site)->kept = COMPARED;
+	site_of(fixture, site)->most_items = 100;
+	site_of(fixture, site)->slow = slow_number("heapify", NULL);
+	all_are(fixture, ARGUMENT_SORTED, site);
 }
 
 /* list.sort(): while it runs, its list has no items. */

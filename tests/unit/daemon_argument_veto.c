@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 /* Behind # what speaks against the first call of the line, or is done with its result: d(ropped),
- * r(esult), o(perand), m(ultiplied), p(art), -. */
+ * r(esult), o(perand), m(ultiplied), p(art), (repl)a(ced), -. */
 static const char program[] =
 	/*  1 */ "def calls(f, m, out, n):\n"
 		 /*  2 */ "    for i in range(n):\n"
@@ -98,7 +98,14 @@ static const char program[] =
 		 /* 82 */ "    return a[:n], a[-1], b[:n], b\n"
 		 /* 83 */ "def turned(f, m, n):\n"
 		 /* 84 */ "    a = f(m)  #p\n"
-		 /* 85 */ "    return n, a[:n]\n";
+		 /* 85 */ "    return n, a[:n]\n"
+		 /* 86 */ "def attributes(f, m, n):\n"
+		 /* 87 */ "    m.x = f(m.x, 1)  #a\n"
+		 /* 88 */ "    m.x = f(m.y, n.x)  #-\n"
+		 /* 89 */ "    n.y = f(m.y)  #-\n"
+		 /* 90 */ "    for i in n:\n"
+		 /* 91 */ "        m.x = f(n, m.x)  #a\n"
+		 /* 92 */ "        n = f(n)  #a\n";
 
 static const struct compiled_code *code_with_line(const struct compiled_python *compiled, int line)
 {
@@ -128,7 +135,7 @@ static struct argument_veto veto_of(const struct python_code *code, int offset)
 	return veto;
 }
 
-static void letters(const struct argument_veto *veto, char text[6])
+static void letters(const struct argument_veto *veto, char text[7])
 {
 	size_t used = 0;
 
@@ -142,6 +149,8 @@ static void letters(const struct argument_veto *veto, char text[6])
 		text[used++] = 'm';
 	if (veto->takes_part)
 		text[used++] = 'p';
+	if (veto->result_replaces)
+		text[used++] = 'a';
 	if (!used)
 		text[used++] = '-';
 	text[used] = '\0';
@@ -168,7 +177,7 @@ static void test_compiled(void **state)
 					code, line,
 					pythons->items[i].minor == 11 ? "PRECALL" : "CALL", 0);
 				struct argument_veto veto = veto_of(&code->code, offset);
-				char found[6], expected[6] = "";
+				char found[7], expected[7] = "";
 
 				memcpy(expected, mark + 1, (size_t)(end - mark - 1));
 				letters(&veto, found);
@@ -181,7 +190,7 @@ static void test_compiled(void **state)
 			}
 			start = end + 1;
 		}
-		assert_int_equal(checked, 35);
+		assert_int_equal(checked, 40);
 		compiled_python_free(&compiled);
 	}
 	assert_int_equal(wrong, 0);

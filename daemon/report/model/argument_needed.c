@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "daemon/report/model/argument_needed.h"
 
+#include "common/text.h"
 #include "daemon/bytecode/common_subexpression.h"
 #include "daemon/detect/outside_names.h"
 
@@ -62,6 +63,14 @@ static const char *const changing_names[] = {
 static const char *const changing_functions[] = {
 	"heapify", "heappop",     "heappush",     "heappushpop", "heapreplace",
 	"insort",  "insort_left", "insort_right", "next",        "shuffle",
+};
+
+/* How names begin of functions that do not change the object whose contents cannot be read. */
+static const char *const asking_beginnings[] = {
+	"as",    "calc",   "compute", "contains",  "count",   "decode",  "distance",  "encode",
+	"eval",  "find",   "format",  "fullmatch", "get_all", "has",     "index",     "is",
+	"list",  "locate", "lookup",  "match",     "parse",   "predict", "query",     "render",
+	"score", "search", "select",  "similar",   "split",   "to",      "transform",
 };
 
 static bool is_one_of(const char *name, const char *const *names, size_t count)
@@ -134,6 +143,28 @@ static bool changes(const char *name)
 	       is_one_of(name, changing_names, sizeof(changing_names) / sizeof(changing_names[0]));
 }
 
+/* x.pass(y), of an x that is known by identity alone, unless it is x.query(y). */
+static bool may_change_unknown(const struct argument_words *words)
+{
+	char name[EXPRESSION_SIZE];
+	bool unknown = false;
+	const char *last;
+
+	for (size_t i = 0; i < words->site->operand_count; i++)
+		unknown |= words->site->operands[i].kind == CONTENT_OTHER &&
+			   !words->site->operands[i].callable;
+	if (!unknown)
+		return false;
+	if (!expression_operand_name(&words->bytecode, words->site->offset, EXPRESSION_CALLEE,
+				     &words->context, name))
+		return true;
+	last = strrchr(name, '.');
+	for (size_t i = 0; i < sizeof(asking_beginnings) / sizeof(asking_beginnings[0]); i++)
+		if (text_starts_with(last ? last + 1 : name, asking_beginnings[i]))
+			return false;
+	return true;
+}
+
 /* Does text name it, as a word? */
 static bool names_word(const char *text, const char *word, size_t length)
 {
@@ -168,7 +199,8 @@ bool argument_needed_common(const struct argument_words *words)
 	char text[EXPRESSION_SIZE];
 
 	if (!common_subexpression_find(bytecode, words->site->offset, &common) ||
-	    !expression_text(bytecode, common.result, &words->context, text))
+	    !expression_text(bytecode, common.result, &words->context, text) ||
+	    (common.adjacent && may_change_unknown(words)))
 		return true;
 	for (size_t i = 0; i < bytecode->count; i++) {
 		const struct bytecode_instruction *instruction = &bytecode->instructions[i];

@@ -177,7 +177,15 @@ static const char *sorted_sentence(struct arena *arena, const struct argument_wo
 				   const char *what)
 {
 	const struct argument_site *site = words->site;
-	bool adds = site->slow && !strcmp(slow_call_get(site->slow)->function, "sum");
+	const char *function = site->slow ? slow_call_get(site->slow)->function : "";
+	const char *instead = "keep it in a heap (heapq)";
+
+	if (slow_call_sorts(site->slow))
+		instead = "keep it sorted as it changes (bisect)";
+	else if (!strcmp(function, "sum"))
+		instead = "keep the sum, and add to it what changes";
+	else if (!strcmp(function, "heapify"))
+		instead = "push what changes, and pass over what is out of date when it comes up";
 
 	if (slow_call_sorts(site->slow) && !site->kept)
 		return arena_format(arena,
@@ -188,10 +196,7 @@ static const char *sorted_sentence(struct arena *arena, const struct argument_wo
 		arena,
 		"%s goes over all of a list of which most is as in the call before, in %" PRIu32
 		" of %" PRIu32 " calls compared: %s",
-		what, site->kept, site->compared,
-		slow_call_sorts(site->slow) ? "keep it sorted as it changes (bisect)"
-		: adds                      ? "keep the sum, and add to it what changes"
-					    : "keep it in a heap (heapq)");
+		what, site->kept, site->compared, instead);
 }
 
 /* Rows are what they were until somebody writes.
