@@ -70,7 +70,7 @@ static void test_short_list(void **state)
 	add_others(fixture, site, MANY);
 	site_of(fixture, site)->compared = site_of(fixture, site)->kept = COMPARED;
 	site_of(fixture, site)->most_items = 100;
-	site_of(fixture, site)->slow = slow_number("heapify", NULL);
+	site_of(fixture, site)->slow = slow_call_find_builtin("heapify", false);
 	all_are(fixture, ARGUMENT_SORTED, site);
 }
 
