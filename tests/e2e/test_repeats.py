@@ -231,6 +231,12 @@ GONE_OVER = {
 }
 
 
+COMPUTED_TWICE = {
+    'found.append(sum((record if fixed else json.loads(text))["counts"]))': ("repeated-call", "computed on line"),
+    "self.data = self.data[4:]": ("inefficient-algorithm", "keep the position"),
+}
+
+
 SLOW_LIBRARY = {
     "drawn.append(rng.choices(range(len(weights)), weights)[0])": ("api-misuse", "adds up all weights"),
     "return text + (sys._getframe(1).f_code.co_name if fixed else inspect.stack()[1].function)": (
@@ -273,6 +279,11 @@ def check_mended(interpreter, script):
 def test_gone_over(one_interpreter):
     check_wastes(one_interpreter, "gone_over.py", GONE_OVER, 0.6)
     check_mended(one_interpreter, "gone_over.py")
+
+
+def test_computed_twice(one_interpreter):
+    check_wastes(one_interpreter, "computed_twice.py", COMPUTED_TWICE, 0.5)
+    check_mended(one_interpreter, "computed_twice.py")
 
 
 def test_slow_library(one_interpreter):
