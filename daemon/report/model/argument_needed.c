@@ -3,6 +3,8 @@
 
 #include "common/text.h"
 #include "daemon/bytecode/common_subexpression.h"
+#include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_extent.h"
 #include "daemon/detect/outside_names.h"
 
 #include <stdio.h>
@@ -65,12 +67,13 @@ static const char *const changing_functions[] = {
 	"insort",  "insort_left", "insort_right", "next",        "shuffle",
 };
 
-/* How names begin of functions that do not change the object whose contents cannot be read. */
+/* How names begin of methods that leave their object as it is. */
 static const char *const asking_beginnings[] = {
-	"as",    "calc",   "compute", "contains",  "count",   "decode",  "distance",  "encode",
-	"eval",  "find",   "format",  "fullmatch", "get_all", "has",     "index",     "is",
-	"list",  "locate", "lookup",  "match",     "parse",   "predict", "query",     "render",
-	"score", "search", "select",  "similar",   "split",   "to",      "transform",
+	"as_",     "calc",   "compute",   "contains",  "count",   "distance", "dumps",   "eval",
+	"find",    "format", "fullmatch", "has_",      "index",   "is_",      "json",    "locate",
+	"lookup",  "match",  "mean",      "norm",      "predict", "query",    "render",  "resolve",
+	"score",   "search", "similar",   "split",     "sum",     "to_",      "toarray", "tobytes",
+	"todense", "tolist", "total",     "transform", "valid",
 };
 
 static bool is_one_of(const char *name, const char *const *names, size_t count)
@@ -143,17 +146,27 @@ static bool changes(const char *name)
 	       is_one_of(name, changing_names, sizeof(changing_names) / sizeof(changing_names[0]));
 }
 
-/* x.pass(y), of an x that is known by identity alone, unless it is x.query(y). */
-static bool may_change_unknown(const struct argument_words *words)
+/* Neither is known that nothing in it changes, nor is it made in the expression. */
+static bool may_have_changed(const struct argument_operand *operand)
+{
+	return !operand->callable &&
+	       (operand->kind == CONTENT_OTHER ||
+		(operand->kind == CONTENT_OBJECT && !argument_is_of_library(operand->shape)));
+}
+
+/* x.pass(y), of an object x, unless it is x.query(y). */
+static bool may_change_object(const struct argument_words *words,
+			      const struct common_subexpression *common)
 {
 	char name[EXPRESSION_SIZE];
-	bool unknown = false;
+	bool may = false;
 	const char *last;
 
+	if (argument_extent_origin(&words->bytecode, words->site->offset) >= common->start)
+		return false;
 	for (size_t i = 0; i < words->site->operand_count; i++)
-		unknown |= words->site->operands[i].kind == CONTENT_OTHER &&
-			   !words->site->operands[i].callable;
-	if (!unknown)
+		may |= may_have_changed(&words->site->operands[i]);
+	if (!may)
 		return false;
 	if (!expression_operand_name(&words->bytecode, words->site->offset, EXPRESSION_CALLEE,
 				     &words->context, name))
@@ -200,7 +213,7 @@ bool argument_needed_common(const struct argument_words *words)
 
 	if (!common_subexpression_find(bytecode, words->site->offset, &common) ||
 	    !expression_text(bytecode, common.result, &words->context, text) ||
-	    (common.adjacent && may_change_unknown(words)))
+	    may_change_object(words, &common))
 		return true;
 	for (size_t i = 0; i < bytecode->count; i++) {
 		const struct bytecode_instruction *instruction = &bytecode->instructions[i];
