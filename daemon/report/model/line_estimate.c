@@ -11,8 +11,6 @@
  * else spoke for, in tests/practice and in programs that had been unseen, three were guilty.
  */
 #define WATCHED_PART 0.1
-/* And where arguments were compared and differ: of sixteen such lines one was. */
-#define CLEARED_PART 0.05
 /* What may still be saved where arguments show that no call repeats another: fewer calls. */
 #define NEEDED_HIGH_PART 0.35
 
@@ -72,9 +70,9 @@ static uint64_t most_saved(const struct line_entry *line)
 }
 
 /* The upper end stays: the estimate may be right. */
-static void weaken(struct avoidable *avoidable, double part)
+static void weaken(struct avoidable *avoidable)
 {
-	avoidable->time_ns = (uint64_t)(part * (double)avoidable->time_ns);
+	avoidable->time_ns = (uint64_t)(WATCHED_PART * (double)avoidable->time_ns);
 	avoidable->low_ns = 0;
 }
 
@@ -92,10 +90,10 @@ static void apply_arguments(struct line_entry *line, uint64_t charged_ns,
 	case ARGUMENT_UNKNOWN:
 		/* Results that were there already say that a call was made for nothing. */
 		if (!avoidable->by_invariance)
-			weaken(avoidable, WATCHED_PART);
+			weaken(avoidable);
 		return;
 	case ARGUMENT_NEEDED:
-		weaken(avoidable, CLEARED_PART);
+		weaken(avoidable);
 		avoidable->high_ns = (uint64_t)(NEEDED_HIGH_PART * (double)avoidable->high_ns);
 		return;
 	default:
