@@ -7,6 +7,9 @@
 /* Of the samples in it that were compared, with state among what it works on: not its operands
  * alone say what comes out. */
 #define STATE_PART 0.2
+/* Of the samples in a function: with more from elsewhere it is the function that is to keep its
+ * results. */
+#define PAIRED_PART 0.8
 
 void argument_common_judge(struct argument_facts *facts, const struct argument_site *site,
 			   const struct bytecode *bytecode)
@@ -63,6 +66,17 @@ static bool is_pure(const struct argument_facts *facts, const struct argument_lo
 	       state < STATE_PART * judged;
 }
 
+static void count_callers(struct argument_facts *facts, const struct argument_sample *sample)
+{
+	for (unsigned f = 0; f + 1 < sample->frame_count; f++) {
+		const struct argument_facts *caller = &facts[sample->frames[f + 1].site];
+		struct argument_facts *code = &facts[facts[sample->frames[f].site].code_site];
+
+		code->entered++;
+		code->entered_common += caller->is_common || caller->is_common_first;
+	}
+}
+
 void argument_common_find(struct argument_facts *facts, const struct argument_log *log)
 {
 	for (uint32_t id = 0; id < log->site_count; id++)
@@ -79,6 +93,16 @@ void argument_common_find(struct argument_facts *facts, const struct argument_lo
 		if (is_pure(facts, log, id))
 			facts[id].common_site = argument_common_result(facts, log, id);
 	}
+	for (size_t i = 0; i < log->sample_count; i++)
+		count_callers(facts, &log->samples[i]);
+}
+
+bool argument_common_calls(const struct argument_facts *facts, uint32_t site)
+{
+	const struct argument_facts *code = &facts[facts[site].code_site];
+
+	return code->entry_again && !code->entry_refuted &&
+	       code->entered_common >= PAIRED_PART * code->entered;
 }
 
 uint32_t argument_common_result(const struct argument_facts *facts, const struct argument_log *log,

@@ -10,8 +10,13 @@
 void argument_common_judge(struct argument_facts *facts, const struct argument_site *site,
 			   const struct bytecode *bytecode);
 
-/* Sets the sites' common_site and is_common_first. Facts are gathered. */
+/* Sets the sites' common_site and is_common_first, and what callers of their code do. Facts are
+ * gathered. */
 void argument_common_find(struct argument_facts *facts, const struct argument_log *log);
+
+/* Some calls of the site's function get what the one before got, and nearly all are made by places
+ * of which one has the result, and the other could spare it. */
+bool argument_common_calls(const struct argument_facts *facts, uint32_t site);
 
 /* The site that speaks for all of what was computed before, of which id is part: the one that has
  * its result, where that was ever sampled. */

@@ -79,6 +79,9 @@ struct argument_facts {
 	uint32_t code_site; /* the first site of the same code object; there stands */
 	bool entry_again;   /* of the first site of a code: some calls, not all, get what the one
 			     * before got */
+	/* Of the first site of a code: samples in it, and those of them whose callers can spare the
+	 * call, or have its result first (argument_common.h). */
+	uint32_t entered, entered_common;
 	bool entry_refuted; /* of the first site of a code: other evidence speaks against its entry
 			     */
 	/* Of calls that prepare their first argument: sampled ones, and those of them with the same

@@ -53,11 +53,9 @@ static bool vote_for_common_call(const struct judgement *judgement,
 				 const struct argument_sample *sample, struct argument_vote *vote)
 {
 	for (unsigned f = vote->frame; f + 1 < sample->frame_count; f++) {
-		const struct argument_facts *facts = &judgement->facts[sample->frames[f].site];
-		const struct argument_facts *code = &judgement->facts[facts->code_site];
 		uint32_t caller = sample->frames[f + 1].site, site;
 
-		if (!code->entry_again || code->entry_refuted)
+		if (!argument_common_calls(judgement->facts, sample->frames[f].site))
 			continue;
 		if (judgement->facts[caller].is_common_first) {
 			*vote = (struct argument_vote){ .site = sample->frames[0].site,

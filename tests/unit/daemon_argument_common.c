@@ -102,6 +102,13 @@ static void test_own_function(void **state)
 	judge(fixture);
 	assert_int_equal(votes(fixture, ARGUMENT_COMMON, callers[1]), MANY);
 	assert_int_equal(votes(fixture, ARGUMENT_NEEDED, inside), MANY);
+	/* A third place has a half of its calls: it is the function that is to keep its results. */
+	for (uint32_t i = 0; i < 2 * MANY; i++)
+		add_two(fixture, frame(inside, i, i), frame(call_at(fixture, "join", 24), i, i));
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_COMMON, callers[1]), 0);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, inside), 4 * MANY);
+	fixture->log.sample_count = 2 * MANY;
 	/* More than two places would explain. */
 	site_of(fixture, entry)->repeated = 15;
 	judge(fixture);

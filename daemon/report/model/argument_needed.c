@@ -164,6 +164,9 @@ static bool may_change_object(const struct argument_words *words,
 
 	if (argument_extent_origin(&words->bytecode, words->site->offset) >= common->start)
 		return false;
+	/* The program's own function: its calls were compared. */
+	if (words->site->of_callee && words->site->runs_python && !words->site->of_library)
+		return false;
 	for (size_t i = 0; i < words->site->operand_count; i++)
 		may |= may_have_changed(&words->site->operands[i]);
 	if (!may)
