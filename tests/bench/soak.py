@@ -84,7 +84,7 @@ class Scraped:
                 self.metrics()
                 status, _, body = self.server.ask("/healthz")
                 check((status, body) == (200, b"sampling\n"), "/healthz: %d, %r" % (status, body))
-                self.flat.append((self.server.memory(), self.server.files()))
+                self.flat.append((self.server.memory(), len(self.server.files())))
 
     @contextlib.contextmanager
     def asking(self, problems):
