@@ -5,7 +5,7 @@ import re
 import tempfile
 
 from browser import Browser, find_browser
-from harness import Daemon, Skip, check, check_equal, default_interpreter, with_packages
+from harness import Daemon, Skip, check, check_equal, default_interpreter, wait_until, with_packages
 from test_html import check_names, check_quiet, check_tabs, show_tab, tab_titles, visible
 from test_html_views import check_barriers
 from test_launchers import MPI_ENVIRONMENT, program
@@ -54,7 +54,8 @@ def pixels(browser):
 def check_timeline(browser):
     show_tab(browser, "Timeline")
     whole = pixels(browser)
-    check("%d messages" % (2 * TURNS) in visible(browser, "#view"), "shown: %s" % visible(browser, "#view"))
+    # The picture may be drawn twice before it has found its place.
+    wait_until(lambda: "%d messages" % (2 * TURNS) in visible(browser, "#view"), what="the messages to be shown")
     browser.evaluate("document.getElementById('lane-picture').focus()")
     browser.press("ArrowDown", "m")
     words = visible(browser, "#chosen-event")
