@@ -118,22 +118,7 @@ static bool reads_one_of(const struct bytecode *bytecode, const struct range *ra
 {
 	const struct operands operands = { range->begin, range->last + 1, range->late };
 
-	for (size_t i = range->begin; i <= range->last; i++) {
-		struct variable read[VARIABLES_MAX];
-
-		operands_read(bytecode, &operands, i, read);
-		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			if (read[v].storage && stored_variables_has(stored, read[v]))
-				return true;
-	}
-	return false;
-}
-
-static void add(struct stored_variables *variables, struct variable variable)
-{
-	/* Too many to tell: what is not told is taken for changed by the caller. */
-	if (variable.storage && variables->count < STORED_VARIABLES_MAX)
-		variables->items[variables->count++] = variable;
+	return stored_variables_are_read(stored, bytecode, &operands);
 }
 
 /* Another frame runs meanwhile, or code that comes after an exception. */
@@ -178,7 +163,7 @@ static void add_read(struct stored_variables *variables, const struct bytecode *
 		operands_read(bytecode, operands, i, read);
 		for (size_t v = 0; v < VARIABLES_MAX; v++)
 			if (read[v].storage != 'g')
-				add(variables, read[v]);
+				stored_variables_add_one(variables, read[v]);
 	}
 }
 
@@ -229,7 +214,7 @@ static bool changes_between(const struct bytecode *bytecode, const struct range 
 			return true;
 		operands_variables(bytecode->code, instruction, true, variables);
 		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			add(&assigned, variables[v]);
+			stored_variables_add_one(&assigned, variables[v]);
 		add_changed(&assigned, bytecode, i);
 		if (assigned.count == STORED_VARIABLES_MAX ||
 		    reads_one_of(bytecode, second, &assigned))

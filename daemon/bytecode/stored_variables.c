@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static void add_variable(struct stored_variables *stored, struct variable variable)
+void stored_variables_add_one(struct stored_variables *stored, struct variable variable)
 {
 	if (variable.storage && stored->count < STORED_VARIABLES_MAX)
 		stored->items[stored->count++] = variable;
@@ -16,6 +16,20 @@ bool stored_variables_has(const struct stored_variables *stored, struct variable
 	for (size_t i = 0; i < stored->count; i++)
 		if (variable_is(stored->items[i], variable))
 			return true;
+	return false;
+}
+
+bool stored_variables_are_read(const struct stored_variables *stored,
+			       const struct bytecode *bytecode, const struct operands *operands)
+{
+	for (size_t i = operands->begin; i < operands->end; i++) {
+		struct variable read[VARIABLES_MAX];
+
+		operands_read(bytecode, operands, i, read);
+		for (size_t v = 0; v < VARIABLES_MAX; v++)
+			if (read[v].storage && stored_variables_has(stored, read[v]))
+				return true;
+	}
 	return false;
 }
 
@@ -31,11 +45,11 @@ void stored_variables_add(struct stored_variables *stored, const struct bytecode
 	for (size_t i = both.begin; i < top.begin; i++) {
 		operands_read(bytecode, &both, i, read);
 		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			add_variable(stored, read[v]);
+			stored_variables_add_one(stored, read[v]);
 	}
 	if (top.surplus) {
 		operands_variables(bytecode->code, &bytecode->instructions[top.begin], false, read);
-		add_variable(stored, read[0]);
+		stored_variables_add_one(stored, read[0]);
 	}
 }
 

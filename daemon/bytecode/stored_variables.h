@@ -23,6 +23,12 @@ void stored_variables_find(struct stored_variables *stored, const struct bytecod
 void stored_variables_add(struct stored_variables *stored, const struct bytecode *bytecode,
 			  size_t index, unsigned above);
 
+void stored_variables_add_one(struct stored_variables *stored, struct variable variable);
+
+/* Does what computes these operands read one of them? */
+bool stored_variables_are_read(const struct stored_variables *stored,
+			       const struct bytecode *bytecode, const struct operands *operands);
+
 bool stored_variables_has(const struct stored_variables *stored, struct variable variable);
 
 #endif

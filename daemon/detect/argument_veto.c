@@ -39,17 +39,8 @@ static bool operand_changes(const struct bytecode *bytecode, const struct stored
 {
 	struct operands operands;
 
-	if (!operands_of(bytecode, index, &operands))
-		return false;
-	for (size_t i = operands.begin; i < operands.end; i++) {
-		struct variable read[VARIABLES_MAX];
-
-		operands_read(bytecode, &operands, i, read);
-		for (size_t v = 0; v < VARIABLES_MAX; v++)
-			if (read[v].storage && stored_variables_has(stored, read[v]))
-				return true;
-	}
-	return false;
+	return operands_of(bytecode, index, &operands) &&
+	       stored_variables_are_read(stored, bytecode, &operands);
 }
 
 /* The last variable that an instruction loads. */
