@@ -35,12 +35,43 @@ enum {
 #define SET_ITEMS_MAX     16 /* of a small one, that are looked into */
 #define SET_ITEMS_SOME    4  /* of a larger one: those with the lowest hashes */
 
+/* Of a set's entries, those that its sketch is of. */
+struct sketched {
+	uint64_t lowest[CONTENT_SKETCH_ITEMS];
+	size_t count;
+};
+
+/* Whatever else is in the set, the lowest of mixed hashes are mostly those of the same items. */
+static void sketch_entry(struct sketched *sketched, uint64_t hash)
+{
+	uint64_t mixed = hash_mix(hash);
+	size_t place = sketched->count < CONTENT_SKETCH_ITEMS ? sketched->count++
+							      : CONTENT_SKETCH_ITEMS - 1;
+
+	if (sketched->count == CONTENT_SKETCH_ITEMS && place == CONTENT_SKETCH_ITEMS - 1 &&
+	    sketched->lowest[place] && sketched->lowest[place] <= mixed)
+		return;
+	for (; place > 0 && sketched->lowest[place - 1] > mixed; place--)
+		sketched->lowest[place] = sketched->lowest[place - 1];
+	sketched->lowest[place] = mixed;
+}
+
+static uint64_t sketch_of(const struct sketched *sketched)
+{
+	uint64_t sketch = 0;
+
+	for (size_t i = 0; i < sketched->count; i++)
+		sketch |= 1ull << (hash_mix(sketched->lowest[i]) >> 58);
+	return sketch;
+}
+
 /* Entries have no order: hashes are summed up. */
 static void add_entries(struct fingerprints *set, struct content_node *node,
 			const struct memory_range *ranges, size_t count)
 {
 	uint64_t lowest[SET_ITEMS_MAX], objects[SET_ITEMS_MAX], sum = 0;
 	size_t kept = 0, limit = node->size <= SET_ITEMS_MAX ? SET_ITEMS_MAX : SET_ITEMS_SOME;
+	struct sketched sketched = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		for (size_t at = 0; at + SET_ENTRY <= ranges[i].size; at += SET_ENTRY) {
@@ -55,6 +86,7 @@ static void add_entries(struct fingerprints *set, struct content_node *node,
 			if (!object || hash == UINT64_MAX) /* empty, or removed */
 				continue;
 			sum += hash_combine(0, hash);
+			sketch_entry(&sketched, hash);
 			for (place = kept; place > 0 && lowest[place - 1] > hash; place--) {
 				if (place == limit)
 					continue;
@@ -69,6 +101,7 @@ static void add_entries(struct fingerprints *set, struct content_node *node,
 		}
 	}
 	node->own = hash_combine(node->own, sum);
+	node->sketch = sketch_of(&sketched);
 	for (size_t i = 0; i < kept; i++) {
 		struct content_node *child = content_child(set, node, objects[i]);
 

@@ -18,7 +18,8 @@
 
 #define OBJECT_TYPE 8
 #define PAGE_BYTES  4096
-/* From a list's beginning, that its sketch is of: those behind lie elsewhere when one has gone. */
+/* From a list's beginning, that its sketch is of: those behind lie elsewhere when one has gone. In
+ * a hash table all stay where they are, as long as it is no larger. */
 #define SKETCH_ITEMS 8
 /* Of a container that there was no room for, so many items say what the others are like. */
 #define ITEMS_KNOWN_MIN 2
@@ -503,20 +504,40 @@ static uint64_t largest_item(const struct fingerprints *set, const struct conten
 	return largest;
 }
 
+/* d.items() and the like: the dict that they are of; others as they are. */
+static const struct content_node *viewed(const struct fingerprints *set,
+					 const struct content_node *node)
+{
+	bool view = node->kind == CONTENT_OBJECT && node->child_count &&
+		    (is_of_type(set, node, "dict_values") || is_of_type(set, node, "dict_items") ||
+		     is_of_type(set, node, "dict_keys"));
+
+	return view ? &set->nodes[node->first_child - 1] : node;
+}
+
 static uint64_t sketch_of(const struct fingerprints *set, const struct content_node *node)
 {
-	/* Of a deque the first and the last ones are known. */
-	unsigned left = node->kind == CONTENT_LIST ? SKETCH_ITEMS : 2 * SKETCH_ITEMS;
+	/* From the beginning: those behind lie elsewhere when one has gone. Of a deque the first
+	 * and the last ones are known. */
+	unsigned left =
+		node->kind == CONTENT_DEQUE ? 2 * CONTENT_SKETCH_ITEMS : CONTENT_SKETCH_ITEMS;
 	uint64_t sketch = 0;
 
-	if (node->kind != CONTENT_LIST && node->kind != CONTENT_DEQUE)
-		return 0;
+	if (node->kind != CONTENT_LIST && node->kind != CONTENT_DEQUE && node->kind != CONTENT_DICT)
+		return node->kind == CONTENT_SET ? node->sketch : 0;
 	for (size_t i = node->first_child; i && left--; i = set->nodes[i - 1].next_child) {
-		struct fingerprint item;
+		struct fingerprint item, value = { 0 };
 
 		(void)fold(set, &set->nodes[i - 1], &item);
-		if (!item.opaque)
-			sketch |= 1ull << (hash_mix(item.content) >> 58);
+		/* Of a dict, a key and its value, which lies behind it. */
+		if (node->kind == CONTENT_DICT) {
+			i = set->nodes[i - 1].next_child;
+			if (!i)
+				break;
+			(void)fold(set, &set->nodes[i - 1], &value);
+		}
+		if (!item.opaque && !value.opaque)
+			sketch |= 1ull << (hash_mix(item.content + value.content) >> 58);
 	}
 	return sketch;
 }
@@ -581,13 +602,12 @@ struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index
 	result.frame = content_type_of(set, node) && content_type_of(set, node)->filtered;
 	result.keyed = is_keyed(set, node);
 	result.size = node->size;
-	result.sketch = sketch_of(set, node);
+	result.sketch = sketch_of(set, viewed(set, node));
 	result.largest_item = largest_item(set, node);
 	result.part = node->kind == CONTENT_ARRAY ? content_array_part(node) : 0;
 	/* As large as the dict that they are of. */
-	if (node->kind == CONTENT_OBJECT && node->child_count &&
-	    is_of_type(set, node, "dict_values"))
-		result.size = set->nodes[node->first_child - 1].size;
+	if (viewed(set, node) != node)
+		result.size = viewed(set, node)->size;
 	find_definition(set, node, &result);
 	content_describe(set, node, result.shape, sizeof(result.shape));
 	return result;

@@ -20,6 +20,7 @@
 #define CONTENT_CHECKS_MAX     64   /* types that are looked at again in a stop */
 #define CONTENT_NAMES_MAX      512  /* of attributes that were looked at */
 #define CONTENT_ROUNDS_MAX     32
+#define CONTENT_SKETCH_ITEMS   8  /* of a container, that its sketch is of */
 #define CONTENT_LEVELS_MAX     16 /* objects in objects, whatever their depth */
 /* Types take what contents may not. */
 #define CONTENT_ARENA_SIZE (3 * FINGERPRINT_BYTES_MAX)
@@ -108,6 +109,7 @@ struct content_node {
 	uint64_t own; /* number of its own contents, without its items' */
 	uint64_t tag; /* goes into the number of what it is in, where there is no order */
 	uint64_t size;
+	uint64_t sketch; /* a set's (content_kind.h) */
 	int64_t dimensions[CONTENT_DIMENSIONS];
 	uint64_t place; /* for the content files, from one stage to the next */
 	remote_addr keys, values;

@@ -2,6 +2,7 @@
 #include "daemon/detect/argument_note.h"
 
 #include "common/hash.h"
+#include "daemon/detect/slow_call.h"
 
 #include <string.h>
 
@@ -37,6 +38,12 @@ static bool is_copied(const struct argument_site *site, const struct fingerprint
 	return (site->kind == OPERATION_EXTEND ||
 		(site->kind == OPERATION_BINARY && !site->in_place)) &&
 	       (print->kind == CONTENT_DICT || print->kind == CONTENT_SET);
+}
+
+/* min(s), max(d, key=d.get) */
+static bool is_gone_over(const struct argument_site *site, const struct fingerprint *print)
+{
+	return print->sketch && slow_call_goes_over(site->slow);
 }
 
 /* Could be a key of a cache: functools.lru_cache refuses the others. */
@@ -166,7 +173,8 @@ void argument_note_operand(struct argument_frame *frame, struct argument_site *s
 				      site->operands[index].hashable ? content : print->object);
 	if (!callable)
 		note_last(site, index, print);
-	if ((is_sequence(print) || is_copied(site, print)) && print->size > frame->largest) {
+	if ((is_sequence(print) || is_copied(site, print) || is_gone_over(site, print)) &&
+	    print->size > frame->largest) {
 		frame->largest = print->size;
 		frame->sketch = print->sketch;
 		frame->part = print->part;

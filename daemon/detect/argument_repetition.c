@@ -349,9 +349,48 @@ static void refute_computed(struct judgement *judgement)
 	}
 }
 
+/* What it calls has more to it than can be seen, as a generator of random numbers. */
+static bool is_of_state(const struct judgement *judgement, uint32_t id)
+{
+	const struct argument_facts *facts = &judgement->facts[id];
+
+	return judgement_site(judgement, id)->kind == OPERATION_CALL && facts->summary->judged &&
+	       2 * facts->state > facts->summary->judged;
+}
+
+static bool is_of_numbers(const struct argument_site *site)
+{
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (!site->operands[i].callable && !argument_is_number(site->operands[i].kind))
+			return false;
+	return !site->of_callee;
+}
+
+/* int(draw()) % 8 is the same by chance: its numbers do not say that what drew them did the same.
+ */
+static void refute_drawn(struct judgement *judgement)
+{
+	size_t count = judgement->findings->log->site_count;
+
+	for (uint32_t id = 0; id < count; id++) {
+		struct argument_facts *facts = &judgement->facts[id];
+		const struct argument_site *site = judgement_site(judgement, id);
+
+		if (!(facts->again || facts->same) || !is_of_numbers(site))
+			continue;
+		for (uint32_t inner = 0; inner < count; inner++)
+			if (inner != id && judgement_site(judgement, inner)->code == site->code &&
+			    judgement->facts[inner].extent.start >= facts->extent.start &&
+			    judgement_site(judgement, inner)->offset < site->offset &&
+			    is_of_state(judgement, inner))
+				facts->again = facts->same = false;
+	}
+}
+
 int argument_repetition_find(struct judgement *judgement)
 {
 	refute_computed(judgement);
+	refute_drawn(judgement);
 	inherit(judgement);
 	find_outermost(judgement);
 	return measure_potentials(judgement);

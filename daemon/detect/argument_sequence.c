@@ -2,6 +2,7 @@
 #include "daemon/detect/argument_sequence.h"
 
 #include "daemon/detect/argument_element.h"
+#include "daemon/detect/argument_note.h"
 #include "daemon/detect/interval.h"
 
 #include <string.h>
@@ -57,12 +58,30 @@ static void judge_growth(struct argument_facts *facts, const struct argument_sit
 			 (from_sample_to_sample || from_call_to_call || in_turn || shifts);
 }
 
+/* min(s, key=lambda x: way(x, here)): the order may be another one each time, which a heap does not
+ * keep up with. d.get as a key reads what changes a little, too. */
+static bool has_own_order(const struct argument_site *site)
+{
+	bool function = false, table = false;
+
+	for (size_t i = 0; i < site->operand_count; i++) {
+		const struct argument_operand *operand = &site->operands[i];
+
+		if (argument_is_callee(operand->role))
+			continue;
+		function |= operand->kind == CONTENT_FUNCTION;
+		table |= operand->kind == CONTENT_SET || operand->kind == CONTENT_DICT ||
+			 operand->kind == CONTENT_OBJECT;
+	}
+	return function && table;
+}
+
 void argument_sequence_judge_kept(struct argument_facts *facts, const struct argument_site *site)
 {
 	uint64_t least = slow_call_sorts(site->slow) ? KEPT_SORTED_MIN : KEPT_ITEMS_MIN;
 	uint64_t most = facts->most_items > site->most_items ? facts->most_items : site->most_items;
 
-	facts->kept = slow_call_goes_over(site->slow) && !facts->growing &&
+	facts->kept = slow_call_goes_over(site->slow) && !facts->growing && !has_own_order(site) &&
 		      site->compared >= KEPT_COMPARED_MIN && most >= least &&
 		      interval_wilson(site->kept, site->compared).low > KEPT_LOW;
 }

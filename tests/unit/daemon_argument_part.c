@@ -211,6 +211,46 @@ static void test_in_turn(void **state)
 	all_are(fixture, ARGUMENT_NEEDED, inner);
 }
 
+/* n(f(k)): the call of n. */
+static uint32_t call_outside(struct fixture *fixture)
+{
+	const char *instruction = fixture->python->minor == 11 ? "PRECALL" : "CALL";
+	const struct compiled_code *code = compiled_function(fixture->compiled, "twice");
+	uint32_t inner = call_at(fixture, "twice", 51), id;
+	struct argument_site *site = argument_log_site(
+		&fixture->log, &code->code, compiled_offset(code, 51, instruction, 1), &id);
+
+	assert_non_null(site);
+	site->kind = OPERATION_CALL;
+	site->operand_count = 2;
+	memcpy(site->operands, site_of(fixture, inner)->operands, sizeof(site->operands));
+	return id;
+}
+
+/* int(draw()): numbers are the same by chance, which says nothing of what drew them. */
+static void test_numbers_drawn(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t inner = call_at(fixture, "twice", 51), outer = call_outside(fixture);
+	struct argument_site *site = site_of(fixture, outer);
+	struct argument_frame drawn = frame(inner, 7, 0);
+
+	drawn.flags = ARGUMENT_JUDGED | ARGUMENT_OPAQUE | ARGUMENT_STATE;
+	for (uint32_t i = 0; i < MANY; i++) {
+		add(fixture, drawn);
+		add(fixture, frame(outer, i % 3, i));
+	}
+	site->operands[1].kind = CONTENT_FLOAT;
+	site->compared = 20;
+	site->repeated = 10;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, outer), 0);
+	/* A list that is the same again was not drawn. */
+	site->operands[1].kind = CONTENT_LIST;
+	judge(fixture);
+	assert_int_equal(votes(fixture, ARGUMENT_REPEATED, outer), MANY);
+}
+
 static void test_one_end_of_what_is_sorted(void **state)
 {
 	struct fixture *fixture = *state;
@@ -417,6 +457,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_few_held, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_in_turn, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_object_in_part, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_numbers_drawn, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_end_of_what_is_sorted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_middle_of_what_is_sorted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_item_of_what_repeats, set_up, tear_down),

@@ -369,6 +369,15 @@ say("SKETCH 5 8", items, items[:40] + items[41:])
 say("SKETCH 0 4", items, [numbers.random() for _ in range(200)])
 say("SKETCH 9 16", collections.deque(items), collections.deque(items[1:] + [0.5]))
 say("SKETCH 0 0", tuple(items), tuple(items))
+waiting = set(range(1000, 1100))
+say("SKETCH 6 8", waiting, set(waiting))
+say("SKETCH 5 8", waiting, (waiting - {1003}) | {2000})
+say("SKETCH 0 4", waiting, set(range(7000, 7100)))
+prices = dict(enumerate(items))
+say("SKETCH 6 8", prices, dict(prices))
+say("SKETCH 5 8", prices.values(), dict(prices, **{"other": 1}).values())
+say("SKETCH 5 8", prices.items(), dict(list(prices.items())[1:]).items())
+say("SKETCH 0 4", prices, dict.fromkeys(prices, 0.5))
 
 
 class Account(object):

@@ -194,8 +194,8 @@ static const char *sorted_sentence(struct arena *arena, const struct argument_wo
 				    what);
 	return arena_format(
 		arena,
-		"%s goes over all of a list of which most is as in the call before, in %" PRIu32
-		" of %" PRIu32 " calls compared: %s",
+		"%s goes over all of what it is given, of which most is as in the call before, in "
+		"%" PRIu32 " of %" PRIu32 " calls compared: %s",
 		what, site->kept, site->compared, instead);
 }
 
