@@ -68,9 +68,9 @@ struct fingerprint {
 	remote_addr part;
 	/* Of a list or tuple, bytes of the largest array among its first items; 0: none is one. */
 	uint64_t largest_item;
-	/* Of a list, deque, set or dict, or a view of one, a bit for each of its first items that is
-	 * known by its contents: of two with the same items, bar a few, most bits are the same. 0:
-	 * of other objects. */
+	/* Of a list, deque, set or dict, or a view of one, a bit for each of its first items that
+	 * is known by its contents: of two with the same items, bar a few, most bits are the same.
+	 * 0: of other objects. */
 	uint64_t sketch;
 	/* Of a function in C: its PyMethodDef, and its module's name where it has one; else 0. */
 	remote_addr definition, module;

@@ -44,7 +44,7 @@
 /* Of a function of the program's own, so few that a cache holds them all: told by how often two
  * calls are alike, long before each was seen. */
 #define FEW_RECURRING_MIN 6
-#define FEW_SETS_MAX      120
+#define FEW_SETS_MAX      400
 /* Or: of calls in a row, arguments came back in more than one row, so many pairs of them. */
 #define ROWS_RECURRING_MIN 2
 #define ROWS_ALIKE_MIN     4

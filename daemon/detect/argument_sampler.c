@@ -110,6 +110,14 @@ static void choose_frames(struct argument_sampler *sampler, const struct python_
 	}
 }
 
+static bool is_given_keys(const struct argument_site *site)
+{
+	for (size_t i = 0; i < site->operand_count; i++)
+		if (!site->operands[i].hashable)
+			return false;
+	return site->operand_count;
+}
+
 /* Contents are read in every sample at first; of a site that is well known, in few. */
 static bool is_due(struct argument_sampler *sampler, const struct python_frame *frame)
 {
@@ -120,7 +128,8 @@ static bool is_due(struct argument_sampler *sampler, const struct python_frame *
 	if (!site)
 		return false;
 	site->samples++;
-	return site->samples <= ARGUMENT_KNOWN_SAMPLES || site->samples % ARGUMENT_RARE == 0;
+	return site->samples <= ARGUMENT_KNOWN_SAMPLES || site->samples % ARGUMENT_RARE == 0 ||
+	       (site->samples <= ARGUMENT_KEYED_SAMPLES && is_given_keys(site));
 }
 
 static const struct operand_sample *sample_of(const struct argument_sampler *sampler, size_t frame)

@@ -16,6 +16,8 @@
 
 #define ARGUMENT_KNOWN_SAMPLES 32
 #define ARGUMENT_RARE          8
+/* What could be keys of a cache is read fast, and may come back long after. */
+#define ARGUMENT_KEYED_SAMPLES 128
 
 struct argument_sampler;
 

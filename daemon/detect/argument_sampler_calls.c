@@ -27,6 +27,20 @@ static bool stores_to_come(const struct argument_sampler *sampler, const struct 
 	return true;
 }
 
+/* Where a call begins, what an iterator goes over was looked into, or enough of it to tell of the
+ * rest. What lies too deep in it, as a list in zip() in a generator, may be any. */
+static bool are_iterators_known(const struct argument_site *site)
+{
+	for (size_t i = 0; i < site->operand_count; i++) {
+		const struct argument_operand *operand = &site->operands[i];
+
+		if ((operand->kind == CONTENT_ITERATOR || operand->kind == CONTENT_GENERATOR) &&
+		    !operand->whole && !operand->spread)
+			return false;
+	}
+	return true;
+}
+
 /* As note_frame() does, of the innermost frame's. False: some cannot be compared. */
 static bool compare_values(struct argument_sampler *sampler, const struct capture *capture,
 			   uint8_t kind, struct values values,
@@ -51,7 +65,8 @@ static bool compare_values(struct argument_sampler *sampler, const struct captur
 		noted.part,     first < site.operand_count ? noted.operands[first] : 0,
 	};
 	return !argument_is_foreign(&site) && !argument_calls_cache(&site) &&
-	       noted.flags & ARGUMENT_DATA && !(noted.flags & ARGUMENT_OPAQUE);
+	       are_iterators_known(&site) && noted.flags & ARGUMENT_DATA &&
+	       !(noted.flags & ARGUMENT_OPAQUE);
 }
 
 bool argument_sampler_read_next(struct argument_sampler *sampler, const struct capture *capture,

@@ -20,11 +20,12 @@
 #define TURNS_AT_MOST_OF   4 /* a window that is full grows no more */
 /* Or: on a part of an array that moves a little. */
 #define SHIFTED_LOW 0.5
-/* Of a list that hardly changes; to sort one takes longer than to go over it. */
+/* Of a list that hardly changes; to sort one takes longer than to go over it, and a sum is kept
+ * more cheaply than a heap. */
 #define KEPT_COMPARED_MIN 8
 #define KEPT_LOW          0.5
 #define KEPT_ITEMS_MIN    64
-#define KEPT_SORTED_MIN   32
+#define KEPT_FEW_MIN      32
 /* What is copied matters from so many items on. */
 #define CUT_MIN 512
 
@@ -78,7 +79,8 @@ static bool has_own_order(const struct argument_site *site)
 
 void argument_sequence_judge_kept(struct argument_facts *facts, const struct argument_site *site)
 {
-	uint64_t least = slow_call_sorts(site->slow) ? KEPT_SORTED_MIN : KEPT_ITEMS_MIN;
+	bool soon = slow_call_sorts(site->slow) || slow_call_sums(site->slow);
+	uint64_t least = soon ? KEPT_FEW_MIN : KEPT_ITEMS_MIN;
 	uint64_t most = facts->most_items > site->most_items ? facts->most_items : site->most_items;
 
 	facts->kept = slow_call_goes_over(site->slow) && !facts->growing && !has_own_order(site) &&

@@ -110,6 +110,11 @@ bool slow_call_sorts(uint8_t number)
 	return !strcmp(function, "sorted") || !strcmp(function, "sort");
 }
 
+bool slow_call_sums(uint8_t number)
+{
+	return slow_call_is_builtin(number) && !strcmp(slow_call_get(number)->function, "sum");
+}
+
 bool slow_call_goes_over(uint8_t number)
 {
 	const char *function = slow_call_is_builtin(number) ? slow_call_get(number)->function : "";

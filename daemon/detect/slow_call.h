@@ -32,6 +32,7 @@ bool slow_call_is_weak(uint8_t number);
 bool slow_call_is_builtin(uint8_t number);
 /* sorted(x) */
 bool slow_call_sorts(uint8_t number);
+bool slow_call_sums(uint8_t number);
 /* sorted(x), min(x), max(x), sum(x), heapify(x) */
 bool slow_call_goes_over(uint8_t number);
 /* copy.deepcopy() */

@@ -228,6 +228,7 @@ GONE_OVER = {
     "found.append(kept[len(kept) // 2] if fixed else sorted(last)[len(last) // 2])": (
         "inefficient-algorithm", "keep it sorted as it changes"),
     "count += price in desks.values()": ("inefficient-algorithm", "in a set or dict"),
+    "at = min(waiting, key=away.get)": ("inefficient-algorithm", "keep it in a heap"),
 }
 
 

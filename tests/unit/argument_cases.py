@@ -108,6 +108,12 @@ def known_well(m, wait):
     return r
 
 
+def known_keys(wait):
+    for i in range(6 * ROUNDS):
+        r = wait(i)
+    return r
+
+
 WAITS = [waiting(i) for i in range(9)]
 same_in_library([7], WAITS[0])
 alike_in_library(WAITS[1])
@@ -123,5 +129,6 @@ TABLE = {"rate": 0}
 changed_in_own([7], waiting(11, "TABLE['rate']", {"TABLE": TABLE}), TABLE)
 stream_in_own([7], waiting(12, "next(STREAM)", {"STREAM": iter(range(1000))}))
 known_well([7], WAITS[8])
+known_keys(waiting(13))
 os.write(1, b"END\n")
 os.read(0, 1)

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #define ROUNDS 24 /* as in argument_cases.py */
-#define CASES  12 /* of so many rounds; another one has four times as many */
+#define CASES  12 /* of so many rounds; others have four and six times as many */
 #define MS     1000000ull
 
 struct session {
@@ -93,7 +93,7 @@ static void run(struct session *session)
 		fflush(session->process.input);
 	}
 	assert_string_equal(line, "END");
-	assert_int_equal(session->samples, (CASES + 4) * ROUNDS);
+	assert_int_equal(session->samples, (CASES + 4 + 6) * ROUNDS);
 }
 
 static void end(struct session *session)
@@ -203,6 +203,12 @@ static void test_python(const struct live_python *python)
 	assert_int_equal(seen.judged,
 			 ARGUMENT_KNOWN_SAMPLES +
 				 (4 * ROUNDS - ARGUMENT_KNOWN_SAMPLES) / ARGUMENT_RARE);
+	/* What could be keys of a cache, for longer. */
+	seen = look(session, "known_keys");
+	assert_int_equal(seen.samples, 6 * ROUNDS);
+	assert_int_equal(seen.judged,
+			 ARGUMENT_KEYED_SAMPLES +
+				 (6 * ROUNDS - ARGUMENT_KEYED_SAMPLES) / ARGUMENT_RARE);
 	end(session);
 	free(session);
 }
