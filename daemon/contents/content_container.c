@@ -45,11 +45,11 @@ struct sketched {
 static void sketch_entry(struct sketched *sketched, uint64_t hash)
 {
 	uint64_t mixed = hash_mix(hash);
-	size_t place = sketched->count < CONTENT_SKETCH_ITEMS ? sketched->count++
-							      : CONTENT_SKETCH_ITEMS - 1;
+	size_t place = sketched->count;
 
-	if (sketched->count == CONTENT_SKETCH_ITEMS && place == CONTENT_SKETCH_ITEMS - 1 &&
-	    sketched->lowest[place] && sketched->lowest[place] <= mixed)
+	if (place < CONTENT_SKETCH_ITEMS)
+		sketched->count++;
+	else if (sketched->lowest[--place] <= mixed)
 		return;
 	for (; place > 0 && sketched->lowest[place - 1] > mixed; place--)
 		sketched->lowest[place] = sketched->lowest[place - 1];

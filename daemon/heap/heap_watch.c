@@ -34,7 +34,7 @@
 #define MISSES_A_BLOCK 8
 /* Objects may come in an order that repeats: not each time the same one of it is to be met. */
 #define LEADS 7
-/* In all, whatever the stops are for. */
+/* In all, whatever the stops are for; bar what is armed when these are used up. */
 #define STOPS_MAX (4 * HEAP_WATCH_AIMS_MAX * HEAP_WATCH_HITS_MAX)
 #define HEAD_SIZE 48 /* of a container: its type and its length */
 

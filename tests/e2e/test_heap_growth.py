@@ -15,6 +15,8 @@ SECONDS = (4, 12, 36)
 VERDICTS = {"keep": "leak", "link": "leak", "circle": "garbage", "allocate": "native", "refresh": "steady",
             "warm": "cache_warming", "scatter": "fragmentation"}
 SCRIPT = "heap_growth.py"
+# Four times as many as four debug registers are to have; words that are armed when these are used up are met once more.
+STOPS_MAX = 160 + 4
 
 
 def marked_lines(mark="the line"):
@@ -127,7 +129,7 @@ def test_lines_of_all_versions():
                       "%s: %s, %s" % (what, heap["verdict"], heap["watch"]))
         grower = heap["growing"][0]
         check_sampled(grower["insertions"] > 0, "%s: no insertion seen: %s" % (what, grower))
-        check(grower["insertions"] <= 10 and heap["watch"]["stops"] <= 160, "%s: %s" % (what, heap["watch"]))
+        check(grower["insertions"] <= 10 and heap["watch"]["stops"] <= STOPS_MAX, "%s: %s" % (what, heap["watch"]))
         found = [(line["function"], line["line"], line["grown"]) for line in grower["lines"]]
         if kind != "ask":
             check_equal(found, [(kind, lines[kind], grower["insertions"])], "lines of %s" % what)
@@ -148,7 +150,7 @@ def test_lines_that_make(one_interpreter):
         made = heap["made"][0]
         check(made["type"] == "tuple" if kind == "note" else made["type"] in ("__main__.Order", "__main__.Node", "__main__.Circle"),
               "%s: %s" % (kind, made))
-        check(made["seen"] <= 10 and heap["watch"]["stops"] <= 160, "%s: %s" % (made, heap["watch"]))
+        check(made["seen"] <= 10 and heap["watch"]["stops"] <= STOPS_MAX, "%s: %s" % (made, heap["watch"]))
         # An object is made where its class is called: of an Order in a Circle, in the Circle's own function.
         places = {(line["function"].rpartition(".")[2], line["line"]) for line in made["lines"]}
         places |= {(caller["function"], caller["line"]) for line in made["lines"] for caller in line["callers"]}
@@ -178,7 +180,7 @@ def test_lines_that_fill(one_interpreter):
         heap, = look_long([target], lambda heap: heap["filled"])
     filled = heap["filled"]
     check_sampled(heap["verdict"]["kind"] == "native" and filled, "%s, %s" % (heap["verdict"], heap["watch"]))
-    check(3 <= filled["stayed"] <= filled["tried"] <= 40 and heap["watch"]["stops"] <= 160, "%s, %s" % (filled, heap["watch"]))
+    check(3 <= filled["stayed"] <= filled["tried"] <= 40 and heap["watch"]["stops"] <= STOPS_MAX, "%s, %s" % (filled, heap["watch"]))
     first = max(filled["lines"], key=lambda line: line["grown"])
     check_equal(first["function"], "allocate", "who fills: %s" % filled)
     check_equal([caller["function"] for caller in first["callers"]][:2], ["handle", "serve"], "callers")

@@ -228,8 +228,8 @@ GONE_OVER = {
     "found.append(kept[len(kept) // 2] if fixed else sorted(last)[len(last) // 2])": (
         "inefficient-algorithm", "keep it sorted as it changes"),
     "count += price in desks.values()": ("inefficient-algorithm", "in a set or dict"),
-    "at = min(waiting, key=away.get)": ("inefficient-algorithm", "keep it in a heap"),
 }
+NEAREST_PLACE = {"at = min(waiting, key=away.get)": ("inefficient-algorithm", "keep it in a heap")}
 
 
 COMPUTED_TWICE = {
@@ -280,6 +280,12 @@ def check_mended(interpreter, script):
 def test_gone_over(one_interpreter):
     check_wastes(one_interpreter, "gone_over.py", GONE_OVER, 0.6)
     check_mended(one_interpreter, "gone_over.py")
+
+
+def test_nearest_place(one_interpreter):
+    """Of a set, by a table that changes a little, too."""
+    check_wastes(one_interpreter, "nearest_place.py", NEAREST_PLACE, 0.6)
+    check_mended(one_interpreter, "nearest_place.py")
 
 
 def test_computed_twice(one_interpreter):

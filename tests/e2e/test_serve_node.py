@@ -11,7 +11,7 @@ from harness import PIEPROFD, Skip, check, check_equal, default_interpreter, pie
 from test_follow import children
 from test_serve import Server, metrics_of
 
-WORK = "import time\nprint('here', flush=True)\nwhile True:\n    sum(range(20000))\n    time.sleep(0.05)\n"
+WORK = "import time\nprint('here\\n', end='', flush=True)\nwhile True:\n    sum(range(20000))\n    time.sleep(0.05)\n"
 # One for each line, in a pid namespace where there is no other process: nobody else's are touched, and none takes turns from these.
 CROWD = 'while read -r _; do "$0" -c "$1" & done'
 
@@ -90,7 +90,9 @@ def test_newcomer():
         for number in (1, 2):
             processes.begin(1)
             before, = figures(server, "sessions_total")
-            wait_until(lambda: figures(server, "newcomer_wait_seconds_count")[0] >= number, 30, "the new process to be sampled")
+            # Not asked for all the time: the budget pays for each answer, too.
+            wait_until(lambda: figures(server, "newcomer_wait_seconds_count")[0] >= number, 30,
+                       "the new process to be sampled", interval=0.5)
             after, waiting = figures(server, "sessions_total", "processes_over_limit")
             # It is known after three looks; each of these may begin a turn or two, where there was no time to look for long.
             check(after - before <= 1 + 6, "%d others before it" % (after - before - 1))

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Four ways of going over all again though little has changed: the cheapest job, a median, a name among values, the
-nearest place.
+"""Three ways of going over all again though little has changed: the cheapest job, a median, a name among values.
 
-The data are others in each round. With --fixed there are heaps, a list that is kept sorted, and a set.
+The data are others in each round. With --fixed there is a heap, a list that is kept sorted, and a set.
 """
 import bisect
 import heapq
@@ -47,29 +46,10 @@ def taken(jobs, wanted, fixed):
     return count
 
 
-def ways(jobs, fixed):
-    away, waiting, heap = {0: 0}, {0}, [(0, 0)]
-    while waiting:
-        if fixed:
-            at = heapq.heappop(heap)[1]
-            if at not in waiting:
-                continue
-        else:
-            at = min(waiting, key=away.get)
-        waiting.remove(at)
-        for step in 1, 7, 31, 73:
-            to, way = (at * step + 11) % len(jobs), away[at] + jobs[at][0] % 1000 + step
-            if way < away.get(to, 10**9):
-                away[to] = way
-                waiting.add(to)
-                heapq.heappush(heap, (way, to))
-    return away
-
-
 def go_over(rng, fixed, number):
     jobs = [(rng.randrange(10**6), place) for place in range(600)]
     wanted = [rng.randrange(10**6) for _ in range(400)]
-    for work, *given in ((cheapest, jobs), (medians, jobs), (taken, jobs, wanted), (ways, jobs)):
+    for work, *given in ((cheapest, jobs), (medians, jobs), (taken, jobs, wanted)):
         # Once: it is the same work.
         if not number and work(*given, False) != work(*given, True):
             return "other results of %s" % work.__name__
