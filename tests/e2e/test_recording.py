@@ -173,7 +173,8 @@ def test_killed_writer():
 
 
 def check_changed_findings(folder, base, now):
-    """The mended line's finding is gone, and would be new the other way round."""
+    """The mended line's finding is gone, and would be new the other way round. Now and then the pass as a whole, which does the
+    same each time, is named in its place."""
     path = os.path.join(folder, "diff.sarif")
     for first, second, state, change in ((base, now, "absent", "gone"), (now, base, "new", "new")):
         pieprofd("report", second, "--diff", first, "-o", path, "--source-root", "/")
@@ -182,17 +183,17 @@ def check_changed_findings(folder, base, now):
         found = [(result["baselineState"], result["properties"]["change"]) for result in results]
         check_sampled(found == [(state, change)], "what became of the mended line: %s" % found)
         annotations = pieprofd("report", second, "--diff", first, "--format", "github").stdout
-        check_equal(HOT_LINE.split(" += ")[1] in annotations and "New since the base" in annotations, change == "new",
-                    "the annotation in %s" % annotations)
+        is_new = HOT_LINE.split(" += ")[1] in annotations and "New since the base" in annotations
+        check_sampled(is_new == (change == "new"), "the annotation in %s" % annotations)
         markdown = pieprofd("report", second, "--diff", first, "--format", "markdown").stdout
-        check(re.search(r"^\| %s \| [0-9.%%-]+ \| [0-9.%%-]+ \| `\S*conv_backprop.py:[0-9]+`" % change, markdown, re.M),
+        check_sampled(re.search(r"^\| %s \| [0-9.%%-]+ \| [0-9.%%-]+ \| `\S*conv_backprop.py:[0-9]+`" % change, markdown, re.M),
               markdown)
         # The first screen; all of it is for those who ask, and for files.
         path_of_text = os.path.join(folder, "diff.txt")
         screen = pieprofd("report", second, "--diff", first, "-o", path_of_text, "-o", "-").stdout
         row = r"^ *[0-9.%%-]+ +[0-9.%%-]+ could save  %s +\S*conv_backprop.py:[0-9]+ " % change
         for text in (screen, pieprofd("report", second, "--diff", first, "--details").stdout, contents(path_of_text).decode()):
-            check(re.search(row, text, re.M), text)
+            check_sampled(re.search(row, text, re.M), text)
             check_equal("FUNCTIONS" in text, text != screen, "whether all of it is in %s" % text)
         check(len(screen.splitlines()) <= 20, screen)
 

@@ -229,7 +229,8 @@ GONE_OVER = {
         "inefficient-algorithm", "keep it sorted as it changes"),
     "count += price in desks.values()": ("inefficient-algorithm", "in a set or dict"),
 }
-NEAREST_PLACE = {"at = min(waiting, key=away.get)": ("inefficient-algorithm", "keep it in a heap")}
+# Where samples meet it while it grows, that is what is told.
+NEAREST_PLACE = {"at = min(waiting, key=away.get)": ("inefficient-algorithm", "goes over")}
 
 
 COMPUTED_TWICE = {
