@@ -187,7 +187,7 @@ def check_changed_findings(folder, base, now):
         check_sampled(is_new == (change == "new"), "the annotation in %s" % annotations)
         markdown = pieprofd("report", second, "--diff", first, "--format", "markdown").stdout
         check_sampled(re.search(r"^\| %s \| [0-9.%%-]+ \| [0-9.%%-]+ \| `\S*conv_backprop.py:[0-9]+`" % change, markdown, re.M),
-              markdown)
+                      markdown)
         # The first screen; all of it is for those who ask, and for files.
         path_of_text = os.path.join(folder, "diff.txt")
         screen = pieprofd("report", second, "--diff", first, "-o", path_of_text, "-o", "-").stdout
