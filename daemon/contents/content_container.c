@@ -61,7 +61,7 @@ static uint64_t sketch_of(const struct sketched *sketched)
 	uint64_t sketch = 0;
 
 	for (size_t i = 0; i < sketched->count; i++)
-		sketch |= 1ull << (hash_mix(sketched->lowest[i]) >> 58);
+		sketch |= content_sketch_bit(sketched->lowest[i]);
 	return sketch;
 }
 

@@ -18,9 +18,6 @@
 
 #define OBJECT_TYPE 8
 #define PAGE_BYTES  4096
-/* From a list's beginning, that its sketch is of: those behind lie elsewhere when one has gone. In
- * a hash table all stay where they are, as long as it is no larger. */
-#define SKETCH_ITEMS 8
 /* Of a container that there was no room for, so many items say what the others are like. */
 #define ITEMS_KNOWN_MIN 2
 
@@ -537,45 +534,9 @@ static uint64_t sketch_of(const struct fingerprints *set, const struct content_n
 			(void)fold(set, &set->nodes[i - 1], &value);
 		}
 		if (!item.opaque && !value.opaque)
-			sketch |= 1ull << (hash_mix(item.content + value.content) >> 58);
+			sketch |= content_sketch_bit(item.content + value.content);
 	}
 	return sketch;
-}
-
-static bool is_key(const struct fingerprints *set, const struct content_node *node)
-{
-	switch (node->kind) {
-	case CONTENT_NONE:
-	case CONTENT_BOOL:
-	case CONTENT_INT:
-	case CONTENT_FLOAT:
-	case CONTENT_COMPLEX:
-	case CONTENT_STR:
-	case CONTENT_BYTES:
-	case CONTENT_CONSTANT:
-	case CONTENT_VALUE:
-		return true;
-	case CONTENT_TUPLE:
-	case CONTENT_FROZENSET:
-	case CONTENT_ATTRIBUTES:
-		for (size_t i = node->first_child; i; i = set->nodes[i - 1].next_child)
-			if (!is_key(set, &set->nodes[i - 1]))
-				return false;
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* All that counts of an object are attributes that could be keys. */
-static bool is_keyed(const struct fingerprints *set, const struct content_node *node)
-{
-	const struct content_node *attributes =
-		node->child_count == 1 ? &set->nodes[node->first_child - 1] : NULL;
-
-	return node->kind == CONTENT_OBJECT && attributes &&
-	       attributes->kind == CONTENT_ATTRIBUTES && attributes->chosen &&
-	       is_key(set, attributes);
 }
 
 struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index)
@@ -600,7 +561,7 @@ struct fingerprint fingerprints_get(const struct fingerprints *set, size_t index
 	if (node->kind == CONTENT_TUPLE && has_slice(set, node))
 		result.kind = CONTENT_SLICE;
 	result.frame = content_type_of(set, node) && content_type_of(set, node)->filtered;
-	result.keyed = is_keyed(set, node);
+	result.keyed = content_is_keyed(set, node);
 	result.size = node->size;
 	result.sketch = sketch_of(set, viewed(set, node));
 	result.largest_item = largest_item(set, node);

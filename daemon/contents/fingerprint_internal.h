@@ -270,6 +270,16 @@ content_parser content_parse_deque;
 content_parser content_parse_array_array;
 content_parser content_parse_memoryview;
 
+/* content_key.c */
+/* All that counts of an object are attributes that could be keys. */
+bool content_is_keyed(const struct fingerprints *set, const struct content_node *node);
+
+/* Of a container's sketch: which bit stands for an item. */
+static inline uint64_t content_sketch_bit(uint64_t item)
+{
+	return 1ull << (hash_mix(item) >> 58);
+}
+
 /* content_generator.c */
 content_parser content_parse_generator;
 
